@@ -7,7 +7,7 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// The targets stand in the order in which data flows; each imports only those above it.
+// The targets are in the order in which data flows. Each imports only targets above it.
 let package = Package(
   name: "hansard",
   platforms: [.macOS(.v15)],
@@ -37,7 +37,7 @@ let package = Package(
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
     .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(name: "CMalloc"),
-    // docs/openapi.yaml, for the server to serve.
+    // Embeds docs/openapi.yaml, which the server serves.
     .target(name: "COpenAPI"),
 
     .target(
@@ -148,9 +148,9 @@ let package = Package(
       ],
       path: "Tools/hansard", swiftSettings: settings),
 
-    // What tests measure work with.
+    // Measures the processor time of work in tests.
     .target(name: "ProcessorTime", path: "Tests/ProcessorTime", swiftSettings: settings),
-    // What tests the log, and the tool that runs it at length.
+    // The simulation that tests the log, and the tool that runs it for longer and measures the log.
     .target(
       name: "EventLogSimulation", dependencies: ["ChatPrimitives", "EventLog"], path: "Tests/EventLogSimulation",
       swiftSettings: settings),
@@ -243,6 +243,6 @@ let package = Package(
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6],
-  // For #embed.
+  // Required for #embed.
   cLanguageStandard: .c2x
 )

@@ -2,7 +2,7 @@ import ChatPrimitives
 import EventLog
 
 extension CrashSimulation {
-  /// The invariant: acknowledged ⊆ recovered ⊆ submitted, and a block is there as a whole or not at all.
+  /// Checks the invariant: acknowledged ⊆ recovered ⊆ submitted, and a block is present as a whole or not at all.
   func checkRecovered(_ log: EmbeddedLog, before: SimulatedDisk) throws(SimulationFailure) {
     let head = log.head.value
     guard head >= model.acknowledged else {
@@ -14,7 +14,7 @@ extension CrashSimulation {
     guard head == model.acknowledged || head == model.submittedHead else {
       throw failure("recovered up to \(head), within the block \(model.acknowledged + 1) to \(model.submittedHead)")
     }
-    // After a sync that was lost, what a reopened log read in the superblock may not be on the disk.
+    // After a lost sync, the superblock that a reopened log read may not be on the disk.
     if outcome.lostSyncs + disk.faults.lostSyncs == 0, log.recovery.superblockHead.value < model.noted {
       throw failure("the superblock went back from \(model.noted) to \(log.recovery.superblockHead)")
     }
@@ -23,7 +23,7 @@ extension CrashSimulation {
     if let torn = log.recovery.tornTail { try checkTorn(torn, head: head, before: before) }
     model.reopen(at: head)
     model.note()
-    // A disk that lies about where it writes may have put anything there.
+    // A disk that misdirects writes may have written anything there.
     if mayReopen { try checkBehind(log) }
     guard head > 0 else { return }
     for position in [head, 1 + UInt64(random.below(Int(head)))] {
@@ -34,7 +34,7 @@ extension CrashSimulation {
     }
   }
 
-  /// A torn tail must be on the disk under its new name, bit for bit.
+  /// Checks that a torn tail is on the disk under its new name, bit by bit.
   private func checkTorn(
     _ torn: RecoveryReport.TornTail, head: UInt64, before: SimulatedDisk
   ) throws(SimulationFailure) {
@@ -49,7 +49,7 @@ extension CrashSimulation {
     else { throw failure("the torn tail is not saved in \(torn.savedAs)") }
   }
 
-  /// Behind the last block there is nothing on the disk.
+  /// Checks that the disk holds only zeros after the last block.
   private func checkBehind(_ log: EmbeddedLog) throws(SimulationFailure) {
     guard let tail = disk.paths(in: Self.logDirectory).last(where: { $0.hasSuffix(".seg") }) else {
       throw failure("an open log has no segment")
@@ -67,16 +67,16 @@ extension CrashSimulation {
     }
   }
 
-  /// The power went while the log was being opened: what was on the disk before and is zero now must have been saved.
+  /// Checks a power cut during opening: bytes that were on the disk before and are zero now must have been saved.
   func checkSavedBeforeCut(_ before: SimulatedDisk) throws(SimulationFailure) {
     guard let tail = before.paths(in: Self.logDirectory).last(where: { $0.hasSuffix(".seg") }),
       let old = before.durableBytes(tail), let new = disk.durableBytes(tail)
     else { return }
-    // A segment that holds nothing may have given its name to a longer one: then its header changes, but nothing else.
+    // A longer segment may have replaced an empty one under the same name. Then only the header changes.
     let end = min(old.count, new.count)
     let cleared = (min(LogFormat.segmentHeaderBytes, end)..<end).filter { old[$0] != 0 && new[$0] == 0 }
     guard let first = cleared.first, let last = cleared.last else { return }
-    // Sectors in between may be zero already: an earlier cut whose sync was lost.
+    // Sectors in between may be zero already, from an earlier cut whose sync was lost.
     let lost = cleared.map { (index: $0 - first, byte: old[$0]) }
     let length = last - first + 1
     for name in disk.paths(in: Self.logDirectory) where name.contains("/torn-") {
@@ -87,7 +87,7 @@ extension CrashSimulation {
     throw failure("bytes of \(tail) were overwritten before they were saved")
   }
 
-  /// The block that was read last holds a position, and what was submitted.
+  /// Checks that the block that was read last holds a position, and that its records are those that were submitted.
   func checkSeen(_ position: LogPosition) throws(SimulationFailure) {
     guard let block = seen.last, block.first <= position, position <= block.last else {
       throw failure("the block read does not hold position \(position)")
@@ -95,8 +95,8 @@ extension CrashSimulation {
     if let flaw = model.flaw(in: block) { throw failure(flaw) }
   }
 
-  /// Every record of a source, in order, without a gap.
-  /// - Returns: at how many places the source refused.
+  /// Reads every record of a source, in order and without gaps.
+  /// - Returns: the number of blocks that the source could not read.
   func readAll(_ source: any BlockSource) throws(SimulationFailure) -> Int {
     var position = LogPosition.first
     var refusals = 0
@@ -117,7 +117,7 @@ extension CrashSimulation {
     return refusals
   }
 
-  /// A reader of the files that a crash left shows only what is durable, and changes nothing.
+  /// Checks that a reader of the files that a crash left shows only durable records and changes nothing.
   func readWithoutServer() throws(SimulationFailure) {
     let changes = disk.changes
     var reader: LogReader?
@@ -128,7 +128,7 @@ extension CrashSimulation {
     }
     let shown = reader?.head.value ?? 0
     if shown > model.acknowledged {
-      // An opening that was cut short may have made the last block durable and said so. From then on it counts.
+      // An opening that was interrupted may have made the last block durable and recorded that. From then on it counts.
       guard shown == model.submittedHead else { throw failure("a reader shows \(shown) of \(model.submittedHead)") }
       model.acknowledge()
     }
@@ -136,7 +136,7 @@ extension CrashSimulation {
     guard disk.changes == changes else { throw failure("a reader wrote to the disk") }
   }
 
-  /// After a clean close everything is there, and `verify` finds no fault.
+  /// After a clean close, checks that everything is present and that `verify` finds no fault.
   func verifyAll() throws(SimulationFailure) {
     var report: LogVerifier.Report?
     _ = try attempt("verify") { () throws(LogError) in

@@ -2,7 +2,7 @@ import ChatPrimitives
 import EventLog
 
 extension CrashSimulation {
-  /// Bits flip, or sectors come to hold zeros or noise, in files that nobody writes.
+  /// Damages files that no process is writing: flips bits, or overwrites sectors with zeros or noise.
   func runDamageAtRest() throws(SimulationFailure) {
     guard try live() else { throw failure("a life without faults was cut short") }
     try collectBlocks()
@@ -12,7 +12,7 @@ extension CrashSimulation {
     try checkDamaged()
   }
 
-  /// A write lands elsewhere.
+  /// Makes one write land in the wrong place.
   func runMisdirectedWrite() throws(SimulationFailure) {
     mayReopen = false
     disk.plan(.misdirects, at: random.within(1...30), of: .write)
@@ -22,8 +22,8 @@ extension CrashSimulation {
     try checkDamaged()
   }
 
-  /// A block of another history of the same log stands where one of this history did, as after a restore that brought
-  /// back a part: same place, same salt, same position, every checksum right.
+  /// Replaces a block by one from another history of the same log, as after restoring a part of a backup: same offset,
+  /// same salt, same position, all checksums correct.
   func runOtherHistory() throws(SimulationFailure) {
     guard try live(), try rest() else { throw failure("a life without faults was cut short") }
     let payloadBytes = random.within(30...200)
@@ -69,7 +69,7 @@ extension CrashSimulation {
 
   // MARK: Damage
 
-  /// Learns where blocks stand, so that damage hits something.
+  /// Collects the locations of blocks, so that damage hits something.
   private func collectBlocks() throws(SimulationFailure) {
     guard let log, log.head > .origin else { return }
     for position in [log.head.value, 1 + UInt64(random.below(Int(log.head.value)))] {
@@ -107,8 +107,8 @@ extension CrashSimulation {
 
   // MARK: What must hold on a damaged disk
 
-  /// Each record is what was written or is refused; nothing that the disk still knows to be durable is cut; a refusal
-  /// changes nothing.
+  /// Checks that each record is unchanged or rejected, that nothing is cut which the disk still proves to be durable,
+  /// and that a rejection changes nothing.
   private func checkDamaged() throws(SimulationFailure) {
     var refusals = 0
     let found = logFiles()
@@ -137,7 +137,7 @@ extension CrashSimulation {
     try verifyDamaged(log, head: head, refusals: refusals)
   }
 
-  /// A log that opened goes on, and `verify` finds what reading found.
+  /// Checks that a log that was opened accepts further blocks, and that `verify` finds the same damage as reading did.
   private func verifyDamaged(_ log: EmbeddedLog, head: UInt64, refusals: Int) throws(SimulationFailure) {
     model.reopen(at: head)
     guard try append() else { throw failure("an opened log takes no block") }
@@ -154,7 +154,7 @@ extension CrashSimulation {
     }
   }
 
-  /// Superblock and segments by name.
+  /// The superblock and the segments by name.
   private func logFiles() -> [String: [UInt8]] {
     var files: [String: [UInt8]] = [:]
     for path in disk.paths(in: Self.logDirectory) where path.hasSuffix(".seg") || path.hasSuffix("superblock") {

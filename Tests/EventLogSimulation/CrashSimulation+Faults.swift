@@ -2,7 +2,7 @@ import EventLog
 private import Glibc
 
 extension CrashSimulation {
-  /// Calls that fail while the machine goes on.
+  /// Makes calls fail while the machine keeps running.
   func runFaults() throws(SimulationFailure) {
     for _ in 1...random.within(1...3) {
       for _ in 1...random.within(1...2) { planFault() }

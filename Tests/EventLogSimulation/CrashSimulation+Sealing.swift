@@ -1,8 +1,8 @@
 import EventLog
 
 extension CrashSimulation {
-  /// Seals some of what is full, sometimes of what is not. A failure leaves the segment as it was and the log usable,
-  /// unless the beginning of a new segment failed.
+  /// Seals some segments, sometimes after closing one early. A failure leaves the segment unchanged and the log usable,
+  /// unless beginning a new segment failed.
   func seal() throws(SimulationFailure) -> Bool {
     guard let log else { return false }
     if random.isOne(in: 4) {

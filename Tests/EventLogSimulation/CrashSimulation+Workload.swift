@@ -15,10 +15,10 @@ extension CrashSimulation {
     }
   }
 
-  /// Opens the log and holds it against the model.
+  /// Opens the log and compares it with the model.
   func open() throws(SimulationFailure) -> Bool {
     let before = disk.afterKill()
-    // What one call of `open` drops on failing must not keep the lock.
+    // The log is released first, because the opening needs the directory lock.
     log = nil
     let isOpen = try attempt("open") { () throws(LogError) in
       log = try EmbeddedLog.open(directory: Self.directory, disk: disk, options: options)
@@ -35,7 +35,7 @@ extension CrashSimulation {
     return true
   }
 
-  /// Appends a block of drawn size, sometimes one that is longer than a segment.
+  /// Appends a block of random size, sometimes one that is longer than a segment.
   func append() throws(SimulationFailure) -> Bool {
     guard let log else { return false }
     let isLarge = random.isOne(in: 12)
@@ -107,14 +107,14 @@ extension CrashSimulation {
     return try open()
   }
 
-  /// After an error: nothing is written any more, and what was acknowledged is still read.
+  /// Checks the log after an error: nothing more is written, and acknowledged records can still be read.
   /// - Returns: false.
   func failed(_ log: EmbeddedLog) throws(SimulationFailure) -> Bool {
     if disk.isDown { return false }
     guard log.poison != nil else { throw failure("an error left the log unpoisoned") }
     outcome.poisonings += 1
     let changes = disk.changes
-    // The block that failed may be on the disk, so the model keeps it; this one must never get there.
+    // The block that failed may be on the disk, so the model keeps it. The next block must never get there.
     var refused = model
     do throws(LogError) {
       try log.append(try refused.submit(records: 1, payloadBytes: 10, isCompressible: true))

@@ -2,15 +2,15 @@ import ChatPrimitives
 import EventLog
 import Synchronization
 
-/// One run: a log on a hostile disk, through several lives of its process. The seed decides everything, so a run that
-/// fails can be repeated.
+/// One run: a log on a faulty disk, through several lives of its process. The seed determines everything, so a failed
+/// run can be repeated.
 ///
-/// `docs/reliability.md` says what is checked.
+/// `docs/reliability.md` describes the checks.
 package final class CrashSimulation {
   static let directory = "/data"
   static let logDirectory = "/data/log"
 
-  /// What kind of trouble a run has.
+  /// The kind of faults in a run.
   enum Scenario {
     case powerCuts
     case faults
@@ -26,13 +26,13 @@ package final class CrashSimulation {
   var model = LogModel()
   var log: EmbeddedLog?
   var reader: LogReader?
-  /// Where blocks of this life were read, for damage to aim at.
+  /// The blocks that were read in this life, as targets for damage.
   var seen: [Block] = []
-  /// Whether something may have changed what was durable, so that a refusal is an answer.
+  /// Whether durable data may be damaged, so that an error is an acceptable result.
   var mayBeDamaged = false
-  /// Off where a disk lies during the work: what an opening must find is then judged once, at the end.
+  /// False if the disk misdirects writes during the run. The result of opening is then checked only once, at the end.
   var mayReopen = true
-  /// The disk before an opening that did not come to its end.
+  /// The disk before an opening that was not completed.
   var beforeOpening: SimulatedDisk?
   var outcome = SimulationOutcome()
   private(set) var life = 0
@@ -53,7 +53,7 @@ package final class CrashSimulation {
   }
 
   /// Runs one seed.
-  /// - Throws: the first broken promise.
+  /// - Throws: the first broken guarantee.
   package static func run(seed: UInt64) throws(SimulationFailure) -> SimulationOutcome {
     let simulation = CrashSimulation(seed: seed)
     try simulation.run()
@@ -84,9 +84,9 @@ package final class CrashSimulation {
 
   private func runPowerCuts() throws(SimulationFailure) {
     for number in 1...random.within(1...3) {
-      // A cut soon after the last one comes while the log recovers from it.
+      // A cut soon after the last one happens while the log recovers from it.
       let isSoon = number > 1 && random.isOne(in: 2)
-      // Making a log takes about a dozen changes, an append two or more.
+      // Creating a log takes about a dozen changes, an append two or more.
       disk.plan(.powerCut, at: random.within(1...(isSoon ? 8 : 60)), of: .changes)
       _ = try live()
       try endLife()
@@ -96,8 +96,8 @@ package final class CrashSimulation {
 
   // MARK: Lives
 
-  /// Opens the log and works with it.
-  /// - Returns: false when a fault ended it.
+  /// Opens the log and performs random steps.
+  /// - Returns: false if a fault ended it.
   func live() throws(SimulationFailure) -> Bool {
     life += 1
     disk.plan(.interrupted, every: 40, of: .all)
@@ -108,10 +108,10 @@ package final class CrashSimulation {
     return true
   }
 
-  /// What follows a life: the power goes, the process is killed, or it ends in peace.
+  /// Ends a life: by a power cut, a kill or a regular end.
   func endLife() throws(SimulationFailure) {
     if !disk.isDown, random.isOne(in: 4), let log {
-      // Without an effect on what must hold: a close that fails has poisoned the log or come after that.
+      // The result is irrelevant: if the close fails, it poisoned the log or the log was already poisoned.
       try? log.close()
     }
     log = nil
@@ -128,7 +128,7 @@ package final class CrashSimulation {
     }
   }
 
-  /// The last life: no trouble any more, and everything is looked at.
+  /// The last life: without faults, and with all checks.
   func finish() throws(SimulationFailure) {
     life += 1
     try readWithoutServer()
@@ -145,8 +145,8 @@ package final class CrashSimulation {
 
   // MARK: Steps
 
-  /// Does one thing.
-  /// - Returns: false when a planned fault made it fail, with the error that such a fault makes.
+  /// Performs one action.
+  /// - Returns: false if a planned fault made it fail with the error of such a fault.
   func attempt(_ name: StaticString, _ body: () throws(LogError) -> Void) throws(SimulationFailure) -> Bool {
     action = name
     step += 1
@@ -171,7 +171,7 @@ package final class CrashSimulation {
   }
 }
 
-/// The clock and the random bits of a log, drawn from the seed.
+/// The clock and the random bits of a log, determined by the seed.
 private final class SharedSource: Sendable {
   private let bits: Mutex<SeededRandom>
   private let time: Atomic<Int64>

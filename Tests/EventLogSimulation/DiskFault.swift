@@ -1,6 +1,6 @@
 private import Glibc
 
-/// The calls of a disk, by what they do.
+/// The kinds of calls to a disk.
 package struct DiskCalls: OptionSet, Sendable {
   package let rawValue: Int
 
@@ -20,24 +20,24 @@ package struct DiskCalls: OptionSet, Sendable {
   package static let size = DiskCalls(rawValue: 1 << 9)
   package static let lock = DiskCalls(rawValue: 1 << 10)
 
-  /// What changes something, or makes it durable.
+  /// The calls that change something or make it durable.
   package static let changes: DiskCalls = [.write, .sync, .rename, .remove, .createDirectory, .syncDirectory]
   package static let all: DiskCalls = [.changes, .read, .open, .list, .size, .lock]
 }
 
-/// What a call does in place of its work.
+/// What a call does instead of its work.
 package enum DiskFault: Sendable, Hashable {
   /// Fails with this error number and does nothing.
   case fails(Int32)
-  /// Writes a part only. Without a length it is drawn. Calls other than `write` fail with EIO.
+  /// Writes only a part. Nil means a random length. Calls other than `write` fail with EIO.
   case shortWrite(Int?)
-  /// A sync that fails with this error number; what it was to write counts as clean afterwards, though some of it is
-  /// not on the disk. Of a directory, the names stay unsynced. Other calls fail.
+  /// A sync fails with this error number. The unsynced data counts as clean afterwards, although some of it is not on
+  /// the disk. For a directory, the names stay unsynced. Other calls fail.
   case losesSync(Int32)
-  /// A write that reports success and lands at another multiple of 512 of the same file or of another. Other calls do
-  /// what they should.
+  /// A write reports success but lands at another multiple of 512 of the same file or of another file. Other calls work
+  /// normally.
   case misdirects
-  /// The power goes: this call and all later ones fail, and only `afterPowerCut` leads on.
+  /// The power fails: this call and all later ones fail. Only `afterPowerCut` returns a usable disk.
   case powerCut
 
   /// The call was interrupted by a signal before it did anything.
@@ -48,13 +48,13 @@ package enum DiskFault: Sendable, Hashable {
   package static let fullDisk = DiskFault.fails(ENOSPC)
 }
 
-/// A fault that waits for its call.
+/// A fault that is planned for a later call.
 struct PlannedFault: Sendable {
   var fault: DiskFault
   var calls: DiskCalls
   /// The fault happens with the call that brings this to zero.
   var callsLeft: Int
-  /// Nil for once; otherwise it comes back after so many calls on the average.
+  /// Nil if the fault happens once. Otherwise it repeats after this many calls on average.
   var meanCalls: Int?
 
   /// Counts one call.
@@ -68,7 +68,7 @@ struct PlannedFault: Sendable {
   }
 }
 
-/// How many faults happened, by kind.
+/// The number of faults that happened, by kind.
 package struct DiskFaultCounts: Sendable, Hashable {
   package var interrupted = 0
   package var inputOutput = 0
@@ -78,7 +78,7 @@ package struct DiskFaultCounts: Sendable, Hashable {
   package var misdirected = 0
   package var powerCuts = 0
 
-  /// All but interruptions, which nobody must notice.
+  /// The number of all faults except interruptions, which must have no visible effect.
   package var noticeable: Int { inputOutput + fullDisk + shortWrites + lostSyncs + misdirected + powerCuts }
 
   mutating func count(_ fault: DiskFault) {

@@ -1,8 +1,8 @@
-/// What the bytes on a disk still tell to have been durable, found by a reading of `docs/log-format.md` that shares no
-/// code with the engine: the judge of whether the engine may cut a tail.
+/// What the bytes on a disk still prove to have been durable. It reads them by `docs/log-format.md` and shares no code
+/// with the engine, so that it can judge whether the engine may cut a tail.
 enum DurableEvidence {
-  /// The highest position that an intact superblock copy, or an intact block header of the last segment, tells of.
-  /// - Parameter files: by name in `log/`.
+  /// The highest durable position in an intact superblock copy, or in an intact block header of the last segment.
+  /// - Parameter files: the files by their names in `log/`.
   static func highest(in files: [String: [UInt8]]) -> UInt64 {
     var highest: UInt64 = 0
     if let superblock = files["superblock"] {

@@ -1,13 +1,13 @@
 package import ChatPrimitives
 package import EventLog
 
-/// The records of a log after an author was erased, as `docs/log-format.md` has it: the registration and what is not
-/// kept leave their digests, what is kept carries its own salt, and the key is gone.
+/// The records of a log after an author was erased, as `docs/log-format.md` describes: the registration and records
+/// that are not kept are reduced to their digests, records that are kept carry their own salts, and the key is gone.
 package struct ErasedCopy: Sendable {
   package let records: [LogRecord]
 
-  /// - Parameter keeping: which of the author's records keep their payload.
-  /// - Throws: for a record that was erased already.
+  /// - Parameter keeping: returns whether a record of the author keeps its payload.
+  /// - Throws: if a record was already erased.
   package init(
     of records: [LogRecord], author: UUIDBytes, keeping: (LogRecord) -> Bool
   ) throws(FormatFlaw) {

@@ -1,27 +1,27 @@
 import ChatPrimitives
 import EventLog
 
-/// What a log must hold: every record that was submitted, and how many of them are acknowledged.
+/// The expected content of a log: every record that was submitted, and the number of acknowledged records.
 struct LogModel {
-  /// In order from position 1; the last block of them may not be acknowledged.
+  /// The records in order from position 1. The last block may not be acknowledged.
   private(set) var submitted: [LogRecord] = []
-  /// The last position that the log has called durable.
+  /// The last position that the log reported as durable.
   private(set) var acknowledged: UInt64 = 0
-  /// The last position that the superblock was said to hold.
+  /// The last durable position that the superblock must hold.
   private(set) var noted: UInt64 = 0
-  /// Counts blocks, so that a second try at a position differs from the first.
+  /// Counts blocks, so that a second attempt at a position differs from the first.
   private var attempt: UInt64 = 0
 
   private static let start: Int64 = 1_767_225_600_000
 
   var submittedHead: UInt64 { UInt64(submitted.count) }
 
-  /// Recorded time of a position, for every try at it the same.
+  /// The recorded time of a position, which is the same for every attempt.
   static func time(_ position: UInt64) -> Timestamp {
     position == 0 ? .earliest : Timestamp(milliseconds: start + Int64(position / 3))
   }
 
-  /// The next block, from now on submitted.
+  /// Returns the next block and counts it as submitted.
   mutating func submit(records: Int, payloadBytes: Int, isCompressible: Bool) throws(LogError) -> BlockBuilder {
     attempt += 1
     var builder = BlockBuilder(first: LogPosition(acknowledged + 1))
@@ -38,16 +38,16 @@ struct LogModel {
 
   mutating func acknowledge() { acknowledged = submittedHead }
 
-  /// The log fell idle, was opened or was closed.
+  /// Call it when the log became idle, was opened or was closed.
   mutating func note() { noted = acknowledged }
 
-  /// What a log opens with is durable from then on; the rest was never there.
+  /// After opening, the recovered records count as durable, and the others as never written.
   mutating func reopen(at head: UInt64) {
     submitted.removeLast(submitted.count - Int(min(head, submittedHead)))
     acknowledged = head
   }
 
-  /// - Returns: what is wrong with a block; nil when every record is what was submitted.
+  /// - Returns: the flaw of a block; nil if every record is as submitted.
   func flaw(in block: Block) -> String? {
     guard let first = block.records.first, first.position == block.first else {
       return "a block without its first record"

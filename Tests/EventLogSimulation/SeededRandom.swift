@@ -1,4 +1,4 @@
-/// SplitMix64 (Steele, Lea, Flood 2014): small, fast, and the same on every machine, so that a seed is a run.
+/// SplitMix64 (Steele, Lea, Flood 2014): small, fast, and the same on every machine, so that a seed determines a run.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -16,7 +16,7 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
 }
 
 extension SeededRandom {
-  /// A number from 0 to `bound` - 1; 0 for a bound of 0. Fast rather than perfectly even.
+  /// A number from 0 to `bound` - 1; 0 if the bound is 0. It is fast but not perfectly uniform.
   package mutating func below(_ bound: Int) -> Int {
     // The high word of the product is less than the bound, which is an Int.
     bound <= 0 ? 0 : Int(next().multipliedFullWidth(by: UInt64(bound)).high)
@@ -27,6 +27,6 @@ extension SeededRandom {
     range.lowerBound + below(range.upperBound - range.lowerBound + 1)
   }
 
-  /// True once in `count` times.
+  /// Returns true with a probability of one in `count`.
   package mutating func isOne(in count: Int) -> Bool { below(count) == 0 }
 }

@@ -23,12 +23,12 @@ struct SimulatedDirectory: Sendable {
     }
   }
 
-  /// The number of the file behind each name.
+  /// The number of the inode for each name.
   private(set) var live: [String: Int]
   private(set) var durable: [String: Int]
   private var pending: [Change] = []
 
-  /// A directory that is on the disk as it is.
+  /// A directory whose names are all on the disk.
   init(_ names: [String: Int] = [:]) {
     live = names
     durable = names
@@ -52,8 +52,8 @@ struct SimulatedDirectory: Sendable {
     pending.append(change)
   }
 
-  /// The directory as a machine finds it that lost its power: a prefix of the changes since the last sync, or any of
-  /// them, as long as those to the same name keep their order.
+  /// The directory after a power cut: with a prefix of the changes since the last sync, or with any subset of them in
+  /// which changes to the same name keep their order.
   func afterPowerCut(_ random: inout SeededRandom) -> SimulatedDirectory {
     var names = durable
     if random.isOne(in: 2) {

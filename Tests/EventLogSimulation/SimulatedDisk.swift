@@ -2,35 +2,35 @@ package import EventLog
 private import Glibc
 package import Synchronization
 
-/// A disk in memory that is as hostile as real ones are: it loses, reorders and tears what was not synced, fails,
-/// interrupts, misdirects and forgets. One seed, one behaviour, as long as one thread uses it.
+/// A disk in memory that is as faulty as real disks are: it loses, reorders and tears unsynced data, fails, interrupts
+/// and misdirects calls, and loses syncs. A seed determines its behaviour, as long as only one thread uses it.
 ///
-/// Not simulated: sectors that can no longer be read, and a directory that comes back damaged (file systems keep
-/// journals for that).
+/// It does not simulate sectors that become unreadable, or directories that are damaged (file systems use journals to
+/// prevent that).
 package final class SimulatedDisk: Disk {
   private let state: Mutex<SimulatedDiskState>
-  /// Set to make every sync wait.
+  /// Set it to make every sync wait.
   package let gate = Mutex<SyncGate?>(nil)
 
   private init(_ state: SimulatedDiskState) {
     self.state = Mutex(state)
   }
 
-  /// - Parameter files: what is on the disk, by path.
+  /// - Parameter files: the files on the disk, by path.
   package convenience init(_ files: [String: [UInt8]] = [:], seed: UInt64 = 0) {
     var state = SimulatedDiskState(seed: seed)
     for (path, bytes) in files.sorted(by: { $0.key < $1.key }) { state.place(bytes, at: path) }
     self.init(state)
   }
 
-  // MARK: Faults and ends
+  // MARK: Faults and restarts
 
   /// Plans a fault for the nth of these calls from now on, counted from 1.
   package func plan(_ fault: DiskFault, at call: Int, of calls: DiskCalls) {
     state.withLock { $0.plan.append(PlannedFault(fault: fault, calls: calls, callsLeft: call, meanCalls: nil)) }
   }
 
-  /// Plans a fault that is repeated, each time after so many of these calls on average.
+  /// Plans a fault that repeats after this many of these calls on average.
   package func plan(_ fault: DiskFault, every meanCalls: Int, of calls: DiskCalls) {
     state.withLock { state in
       let first = state.random.within(1...2 * meanCalls)
@@ -40,20 +40,20 @@ package final class SimulatedDisk: Disk {
 
   package func forgetPlans() { state.withLock { $0.plan = [] } }
 
-  /// What the machine finds after a power cut now. Locks are gone; this disk stays as it was, for those who hold it.
+  /// The disk after a power cut at this moment, without locks. This disk stays unchanged for those who still use it.
   package func afterPowerCut() -> SimulatedDisk { SimulatedDisk(state.withLock { $0.afterPowerCut() }) }
 
-  /// What another process finds when this one is killed now: everything written, synced or not, and no locks.
+  /// The disk as another process finds it if this one is killed now: everything written, synced or not, and no locks.
   package func afterKill() -> SimulatedDisk { SimulatedDisk(state.withLock { $0.afterKill() }) }
 
-  /// Overwrites bytes at rest, within the file's length.
+  /// Overwrites stored bytes, within the file's length.
   package func damage(_ path: String, at offset: Int, with bytes: [UInt8]) {
     state.withLock { state in
       if let inode = state.inode(path) { state.inodes[inode].damage(bytes, at: offset) }
     }
   }
 
-  // MARK: Looking from outside
+  // MARK: Inspection
 
   /// All files as a process sees them now.
   package var files: [String: [UInt8]] {
@@ -66,12 +66,12 @@ package final class SimulatedDisk: Disk {
     }
   }
 
-  /// One file as a process sees it now; nil when there is none.
+  /// One file as a process sees it now; nil if it does not exist.
   package func bytes(_ path: String) -> [UInt8]? {
     state.withLock { state in state.inode(path).map { state.inodes[$0].live.all } }
   }
 
-  /// One file as it is on the disk under that name; nil when there is none.
+  /// One file as it is on the disk under that name; nil if it does not exist.
   package func durableBytes(_ path: String) -> [UInt8]? {
     let (directory, name) = SimulatedDiskState.split(path)
     return state.withLock { state in
@@ -79,7 +79,7 @@ package final class SimulatedDisk: Disk {
     }
   }
 
-  /// Whether a file holds nothing but zeros on the disk from an offset on.
+  /// Whether the disk holds only zeros in a file from an offset on.
   package func isZeroOnDisk(_ path: String, from offset: Int) -> Bool {
     let (directory, name) = SimulatedDiskState.split(path)
     return state.withLock { state in
@@ -89,7 +89,7 @@ package final class SimulatedDisk: Disk {
     }
   }
 
-  /// Paths of the files in a directory, sorted.
+  /// The paths of the files in a directory, sorted.
   package func paths(in directory: String) -> [String] {
     state.withLock { $0.directories[directory]?.live.keys.map { directory + "/" + $0 } ?? [] }.sorted()
   }
@@ -97,7 +97,7 @@ package final class SimulatedDisk: Disk {
   package var faults: DiskFaultCounts { state.withLock { $0.faults } }
   package var isDown: Bool { state.withLock { $0.isDown } }
   package var bytesRead: Int { state.withLock { $0.bytesRead } }
-  /// Calls that changed something or made it durable, or tried to.
+  /// The number of calls that changed something or made it durable, or tried to.
   package var changes: Int { state.withLock { $0.changes } }
   package var writes: Int { state.withLock { $0.writes } }
   package var syncs: Int { state.withLock { $0.syncs } }
@@ -125,7 +125,7 @@ package final class SimulatedDisk: Disk {
   package func list(_ directory: String) throws(DiskError) -> [String]? {
     try change { (state) throws(DiskError) in
       _ = try state.begin(.list, "readdir", directory)
-      // In the same order in every run.
+      // The order is the same in every run.
       return state.directories[directory]?.live.keys.sorted()
     }
   }

@@ -1,17 +1,17 @@
 import EventLog
 private import Glibc
 
-/// Everything that a simulated disk holds; a value, so that one disk is the copy of another.
+/// The state of a simulated disk. It is a value, so that a disk can be copied.
 struct SimulatedDiskState: Sendable {
   var inodes: [SimulatedInode] = []
   var directories: [String: SimulatedDirectory] = [:]
   var random: SeededRandom
   var plan: [PlannedFault] = []
   var faults = DiskFaultCounts()
-  /// The power is gone.
+  /// Whether the power has failed.
   var isDown = false
   var bytesRead = 0
-  /// Calls that change something or make it durable.
+  /// The number of calls that change something or make it durable.
   var changes = 0
   var writes = 0
   var syncs = 0
@@ -20,8 +20,8 @@ struct SimulatedDiskState: Sendable {
     random = SeededRandom(seed: seed)
   }
 
-  /// What every call begins with.
-  /// - Returns: the fault that the call itself has to act out.
+  /// The common start of every call.
+  /// - Returns: the fault that the call itself must carry out.
   mutating func begin(
     _ call: DiskCalls, _ operation: String, _ path: String, at offset: UInt64? = nil
   ) throws(DiskError) -> DiskFault? {
@@ -48,7 +48,7 @@ struct SimulatedDiskState: Sendable {
     return due
   }
 
-  /// The error of a call that the power was cut in.
+  /// The error of the call during which the power was cut.
   func powerLost(_ operation: String, _ path: String) -> DiskError {
     DiskError(operation: operation, path: path, number: EIO)
   }
@@ -65,7 +65,7 @@ struct SimulatedDiskState: Sendable {
     return directories[directory]?.live[name]
   }
 
-  /// Adds a file that is on the disk as it is.
+  /// Adds a file that is on the disk already.
   mutating func place(_ bytes: [UInt8], at path: String) {
     let (directory, name) = Self.split(path)
     var names = directories[directory]?.live ?? [:]
@@ -74,13 +74,13 @@ struct SimulatedDiskState: Sendable {
     directories[directory] = SimulatedDirectory(names)
   }
 
-  // MARK: Ends
+  // MARK: Restarts
 
-  /// The machine lost its power.
+  /// The state after a power cut.
   mutating func afterPowerCut() -> SimulatedDiskState {
     var after = afterKill()
     after.directories = [:]
-    // In order of their names: a dictionary's own order differs from run to run.
+    // Sorted by name, because a dictionary's own order differs from run to run.
     for (path, directory) in directories.sorted(by: { $0.key < $1.key }) {
       after.directories[path] = directory.afterPowerCut(&random)
     }
@@ -89,7 +89,7 @@ struct SimulatedDiskState: Sendable {
     return after
   }
 
-  /// The process died and the machine went on.
+  /// The state after the process was killed while the machine kept running.
   func afterKill() -> SimulatedDiskState {
     var after = self
     for number in after.inodes.indices { after.inodes[number].isLocked = false }

@@ -2,7 +2,7 @@ import EventLog
 private import Glibc
 import Synchronization
 
-/// An open file of a simulated disk; it goes with the inode, whatever becomes of the name.
+/// An open file of a simulated disk. It refers to the inode, even if the name changes.
 final class SimulatedFile: DiskFile {
   private let inode: Int
   private let path: String

@@ -1,9 +1,9 @@
-/// One file: what a process sees, what the disk would keep, and the writes in between.
+/// One file: as a process sees it, as the disk keeps it, and the writes in between.
 struct SimulatedInode: Sendable {
-  /// What a disk writes as a whole or not at all, in bytes.
+  /// The number of bytes that a disk writes as a whole or not at all.
   static let sectorBytes = 512
 
-  /// A write since the last sync; no bytes stand for zeros.
+  /// A write since the last sync. Empty `bytes` mean zeros.
   private struct PendingWrite: Sendable {
     var offset: Int
     var count: Int
@@ -32,7 +32,7 @@ struct SimulatedInode: Sendable {
   /// Whether an open file holds the lock.
   var isLocked = false
 
-  /// A file that is on the disk as it is.
+  /// A file that is on the disk already.
   init(_ bytes: [UInt8] = []) {
     live = SparseBytes(bytes)
     durable = live
@@ -55,7 +55,7 @@ struct SimulatedInode: Sendable {
     pending.removeAll(keepingCapacity: true)
   }
 
-  /// Changes what is on the disk without any process having asked for it.
+  /// Changes bytes on the disk without a write by any process.
   mutating func damage(_ bytes: [UInt8], at offset: Int) {
     let part = bytes.prefix(max(0, live.count - offset))
     part.withUnsafeBytes {
@@ -65,11 +65,11 @@ struct SimulatedInode: Sendable {
   }
 }
 
-// MARK: - What is left of unsynced writes
+// MARK: - The fate of unsynced writes
 
 extension SimulatedInode {
-  /// A sync that failed: some sectors reached the disk, and all pages count as clean from now on, so that a later sync
-  /// has nothing to write ("fsyncgate": https://lwn.net/Articles/752063/).
+  /// Simulates a failed sync: some sectors reached the disk, and all pages count as clean afterwards, so that a later
+  /// sync has nothing to write ("fsyncgate": https://lwn.net/Articles/752063/).
   mutating func loseSync(_ random: inout SeededRandom) {
     let fate = random.below(3)
     if durable.count < live.count, fate != 0 { durable.resize(to: live.count) }
@@ -80,8 +80,8 @@ extension SimulatedInode {
     pending.removeAll()
   }
 
-  /// The file as a machine finds it that lost its power: each unsynced sector by itself kept, lost, or torn between two
-  /// of the versions that it had; the length kept, lost, or in between.
+  /// The file after a power cut: each unsynced sector is independently kept, lost, or torn between two of its versions;
+  /// the length is kept, lost, or in between.
   func afterPowerCut(_ random: inout SeededRandom) -> SimulatedInode {
     guard hasPending else { return settled(durable) }
     switch random.below(8) {
@@ -105,7 +105,7 @@ extension SimulatedInode {
     return settled(image)
   }
 
-  /// The same content with everything on the disk.
+  /// A file with this content, all of it on the disk.
   private func settled(_ image: SparseBytes) -> SimulatedInode {
     var file = self
     file.live = image
@@ -115,7 +115,7 @@ extension SimulatedInode {
     return file
   }
 
-  /// Where the sectors begin that an unsynced write touches, ascending; those that were and are zeros are left out.
+  /// The offsets of the sectors with unsynced writes, ascending. Sectors that were and still are zeros are left out.
   private var pendingSectors: [Int] {
     var starts: [Int] = []
     for write in pending {

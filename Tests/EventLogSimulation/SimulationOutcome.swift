@@ -1,5 +1,5 @@
-/// What runs of the simulation have exercised. A kind of trouble that never came up proves nothing, so most counters
-/// must not be zero after a long run.
+/// Counts what runs of the simulation have exercised. A fault that never occurred proves nothing, so most counters must
+/// not be zero after a long run.
 package struct SimulationOutcome: Sendable, Hashable {
   package var points = 0
   package var appends = 0
@@ -9,10 +9,10 @@ package struct SimulationOutcome: Sendable, Hashable {
   package var failedSealings = 0
   package var powerCuts = 0
   package var kills = 0
-  /// Power cuts while the log was being opened after another end.
+  /// Power cuts while the log was recovering from an earlier crash.
   package var cutsDuringRecovery = 0
   package var tornTails = 0
-  /// Blocks that were never acknowledged and came back whole.
+  /// Blocks that were never acknowledged but were recovered whole.
   package var unacknowledgedKept = 0
   package var poisonings = 0
   package var failedOpenings = 0
@@ -29,19 +29,19 @@ package struct SimulationOutcome: Sendable, Hashable {
   package var refusedOnOpening = 0
   package var refusedOnReading = 0
   package var refusedByVerify = 0
-  /// The last block, damaged while nothing on the disk told that it had been acknowledged (decision 0003).
+  /// Damage to the last block while nothing on the disk proved that it had been acknowledged (decision 0003).
   package var undecidable = 0
   package var harmless = 0
 
   package init() {}
 
-  /// One counter, with the words that stand for it.
+  /// One counter with its description.
   package struct Row: Sendable, Hashable {
     package var name: String
     package var count: Int
   }
 
-  /// All counters in the order in which they read.
+  /// All counters in display order.
   package var rows: [Row] {
     Self.counters.map { Row(name: $0.name, count: self[keyPath: $0.path]) }
   }
@@ -82,14 +82,14 @@ package struct SimulationOutcome: Sendable, Hashable {
   }
 }
 
-/// A broken promise, and how to see it again.
+/// A broken guarantee, and the data for reproducing it.
 package struct SimulationFailure: Error, Sendable, Hashable {
   package var seed: UInt64
-  /// Which life of the process, from 1.
+  /// The number of the life of the process, from 1.
   package var life: Int
-  /// Which step of the run, from 1.
+  /// The number of the step in the run, from 1.
   package var step: Int
-  /// What was being done.
+  /// The action during which it occurred.
   package var action: String
   package var reason: String
 }

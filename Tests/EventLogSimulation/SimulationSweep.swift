@@ -3,7 +3,7 @@ import Synchronization
 
 /// Many runs with consecutive seeds on several threads.
 package final class SimulationSweep: Sendable {
-  /// Runs between two looks at the shared counters.
+  /// The number of runs between two accesses to the shared counters.
   private static let batch = 16
 
   private struct Total {
@@ -23,11 +23,11 @@ package final class SimulationSweep: Sendable {
     self.points = points
   }
 
-  /// Runs that are complete.
+  /// The number of completed runs.
   package var pointsDone: Int { done.load(ordering: .relaxed) }
 
-  /// Runs all seeds and returns when they are done, or soon after one has failed.
-  /// - Throws: the failure with the lowest seed among those found.
+  /// Runs all seeds. Returns when they are done, or soon after one has failed.
+  /// - Throws: the failure with the lowest seed of those found.
   package func run(threads: Int) throws(SimulationFailure) -> SimulationOutcome {
     DispatchQueue.concurrentPerform(iterations: max(1, threads)) { _ in work() }
     let result = total.withLock { $0 }

@@ -1,16 +1,16 @@
-/// A file's bytes by page; a page that holds only zeros takes no room.
+/// The bytes of a file by page. A page that holds only zeros takes no memory.
 struct SparseBytes: Sendable {
   static let pageBytes = 4096
 
   private(set) var count = 0
-  /// An empty page stands for zeros.
+  /// An empty page means zeros.
   private var pages: [[UInt8]] = []
 
   init(_ bytes: [UInt8] = []) {
     bytes.withUnsafeBytes { write($0, at: 0) }
   }
 
-  /// Writes, and makes the file longer where needed.
+  /// Writes bytes, and extends the file if necessary.
   mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
     if bytes.count > 0 { grow(to: offset + bytes.count) }
     Self.forEachPage(offset, bytes.count) { page, start, done, step in
@@ -39,7 +39,7 @@ struct SparseBytes: Sendable {
     }
   }
 
-  /// - Returns: how many bytes there were.
+  /// - Returns: the number of bytes read.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
     let length = max(0, min(buffer.count, count - offset))
     Self.forEachPage(offset, length) { page, start, done, step in
@@ -55,7 +55,7 @@ struct SparseBytes: Sendable {
     return length
   }
 
-  /// The bytes of a range, with zeros behind the end.
+  /// The bytes of a range, with zeros after the end.
   func bytes(_ range: Range<Int>) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: range.count)
     bytes.withUnsafeMutableBytes { _ = read(into: $0, at: range.lowerBound) }
@@ -69,7 +69,7 @@ struct SparseBytes: Sendable {
     return page >= pages.count || pages[page].isEmpty
   }
 
-  /// Cuts the file, or makes it longer with zeros.
+  /// Cuts the file, or extends it with zeros.
   mutating func resize(to length: Int) {
     if length < count {
       writeZeros(at: length, count: count - length)
@@ -88,8 +88,8 @@ struct SparseBytes: Sendable {
 
   private static func pageCount(_ length: Int) -> Int { (length + pageBytes - 1) / pageBytes }
 
-  /// Calls `body` with each page of a range: its number, where the range begins in it, how many bytes of the range came
-  /// before, and how many are in it.
+  /// Calls `body` with each page of a range: its number, the offset in the page where the range begins, the number of
+  /// bytes of the range before it, and the number of bytes in it.
   private static func forEachPage(
     _ offset: Int, _ length: Int, _ body: (_ page: Int, _ start: Int, _ done: Int, _ step: Int) -> Void
   ) {
@@ -104,7 +104,7 @@ struct SparseBytes: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether there is nothing but zeros.
+  /// Whether all bytes are zero.
   var isZero: Bool {
     var offset = 0
     while offset + 8 <= count {

@@ -1,6 +1,6 @@
 private import Dispatch
 
-/// Holds a sync until it is let go.
+/// Holds a sync until it is released.
 package final class SyncGate: Sendable {
   private let entered = DispatchSemaphore(value: 0)
   private let released = DispatchSemaphore(value: 0)
@@ -9,11 +9,11 @@ package final class SyncGate: Sendable {
 
   func pass() {
     entered.signal()
-    // A test that forgets to release fails by its own expectations, not by standing still.
+    // If a test forgets to release it, the test fails by its own expectations instead of hanging.
     _ = released.wait(timeout: .now() + .seconds(120))
   }
 
-  /// Returns when a sync has begun; false when none does within seconds.
+  /// Returns when a sync has begun; false if none begins within two minutes.
   package func waitUntilEntered() -> Bool {
     entered.wait(timeout: .now() + .seconds(120)) == .success
   }

@@ -7,7 +7,7 @@ import Testing
 struct BlockIndexTests {
   private static let first = LogPosition(11)
 
-  /// Reads an index of two blocks of two records each, whose times are given.
+  /// Parses an index of two blocks of two records each, with the given times.
   private static func index(_ times: [(first: Int64, last: Int64)], sealTime: Int64) throws -> BlockIndex {
     var section: [UInt8] = []
     for (number, time) in times.enumerated() {
@@ -37,7 +37,7 @@ struct BlockIndexTests {
     #expect(found == [0, 0, 1, 1, nil])
   }
 
-  /// The fuzzer found that such an index was believed.
+  /// The fuzzer found that such an index was accepted.
   @Test("times that are out of order are refused: a search by halves would miss what it should find")
   func refusesDisorder() {
     for (times, sealTime) in [

@@ -132,7 +132,8 @@ struct ColumnTests {
     fresh.append(UUIDBytes(high: 0x0000_0000_0005_7abc, low: 1), at: Timestamp(milliseconds: 5))
     fresh.append(UUIDBytes(high: 0x0000_0000_0004_0000, low: 1 << 63), at: Timestamp(milliseconds: 5))
     let column = fresh.encoded()
-    // The first: time 0, then 7abc, lowest bit. The second: time 2^48 - 1, then zeros, then the highest bit of the low.
+    // The first UUID: time 0, then 7abc, then the lowest bit. The second: time 2^48 - 1, then zeros, then the highest
+    // bit of the low half.
     #expect(column[0..<48].allSatisfy { $0 == 0b0100_0000 })
     var version: UInt64 = 0
     for plane in 48..<64 { version = version << 1 | UInt64(column[plane] >> 7) }

@@ -6,18 +6,18 @@ import Testing
 
 @testable import EventLog
 
-/// All threads of the log at once. `Tools/sanitize` runs these under ThreadSanitizer.
+/// Runs all threads of the log at once. `Tools/sanitize` runs these tests under ThreadSanitizer.
 @Suite("Many threads")
 struct ConcurrencyTests {
-  /// A data directory on a real disk: the lock of a simulated one would put all its users in an order, and so hide what
-  /// they do wrong.
+  /// Calls `body` with a data directory on a real disk. The lock of a simulated disk would serialise all its users, and
+  /// so hide their data races.
   private func withDirectory(_ body: (String) throws -> Void) throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: "hansard-threads-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: directory) }
     try body(directory)
   }
 
-  /// Runs each body on a thread of its own and returns when all have ended.
+  /// Runs each body on a separate thread and returns when all have ended.
   private func onThreads(_ bodies: [@Sendable () throws -> Void]) {
     let group = DispatchGroup()
     for body in bodies {
@@ -30,7 +30,7 @@ struct ConcurrencyTests {
     group.wait()
   }
 
-  /// Reads from the first position to the head, and again, until the writer is done; checks what it reads.
+  /// Reads and checks everything up to the head, again and again until the writer is done.
   private func readAlong(_ log: EmbeddedLog, until isDone: @Sendable () -> Bool) throws {
     var rounds = 0
     repeat {
@@ -46,7 +46,7 @@ struct ConcurrencyTests {
     } while !isDone() || rounds < 2
   }
 
-  /// Asks the indexes, which the sealer swaps meanwhile.
+  /// Reads the indexes while the sealer replaces them.
   private func askIndexes(_ log: EmbeddedLog, until isDone: @Sendable () -> Bool) throws {
     var number: UInt64 = 0
     repeat {
@@ -88,7 +88,7 @@ struct ConcurrencyTests {
       { try self.readAlong(log, until: isDone) },
       { try self.askIndexes(log, until: isDone) },
       {
-        // A reader of its own, as the tools are, beside the writer.
+        // A separate reader, like those of the tools, while the writer appends.
         let reader = try LogReader.open(directory: directory)
         repeat {
           let head = reader.head

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Damage")
 struct DamageTests {
-  /// Five blocks or more over three segments, closed.
+  /// A closed log with seven blocks in three segments.
   static let disk: Result<SimulatedDisk, any Error> = Result {
     try Sample.log(blocks: [2, 1, 3, 2, 1, 2, 1], segmentBytes: 5120, payloadBytes: 160)
   }
@@ -52,7 +52,7 @@ struct DamageTests {
           thrown { _ = try LogVerifier(directory: dataDirectory, disk: damaged).run() },
           thrown { try readAll(damaged) },
         ] {
-          // One failure is enough to know; thousands would only be slow to print.
+          // The first failure is enough; printing thousands of them would only be slow.
           try #require(error?.code == .corrupt, "byte \(place) of \(name)")
           try #require(error?.location?.file == name, "byte \(place) of \(name)")
           try #require(error?.location?.offset == expected, "byte \(place) of \(name)")
@@ -146,8 +146,8 @@ struct DamageTests {
     #expect(error?.cause?.contains(log.identity.description) == true)
   }
 
-  /// Two logs that share their beginning, as after going on from a backup: blocks of the same place, length and salt.
-  /// They differ only in the record at one position.
+  /// Two logs with the same beginning, as after continuing from a backup. Their blocks have the same offsets, lengths
+  /// and salts. They differ only in the record at one position.
   private func forks(differingAt position: UInt64) throws -> (one: SimulatedDisk, other: SimulatedDisk) {
     let options = Sample.options(segmentBytes: 64 * 1024)
     let shared = try Sample.log(blocks: [1])
@@ -240,7 +240,7 @@ struct DamageTests {
     #expect(error?.location?.position == LogPosition(2))
   }
 
-  /// The rest of a segment with one stored block whose records no builder would take.
+  /// The rest of a segment with one stored block whose records no builder would accept.
   private func unorderedBlock(_ records: [LogRecord], in segment: [UInt8]) throws -> [UInt8] {
     var raw: [UInt8] = []
     for record in records {

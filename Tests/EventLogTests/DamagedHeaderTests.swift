@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Every bit of every header")
 struct DamagedHeaderTests {
-  /// Seven blocks over three segments, closed.
+  /// A closed log with seven blocks in three segments.
   private static let disk: Result<SimulatedDisk, any Error> = Result {
     try Sample.log(blocks: [2, 1, 3, 2, 1, 2, 1], segmentBytes: 5120, payloadBytes: 160)
   }
 
-  /// The first failure of reading all, and of `verify`.
+  /// The first error of reading everything, and that of `verify`.
   private func failures(_ disk: SimulatedDisk) -> [LogError?] {
     func failure(_ body: () throws -> Void) -> LogError? {
       do {
@@ -58,7 +58,7 @@ struct DamagedHeaderTests {
     let disk = try Self.disk.get()
     for path in segmentPaths(disk) {
       let name = String(path.dropFirst(logDirectory.count + 1))
-      // All bytes of the fields, and a sample of the reserved ones.
+      // All bytes of the fields, and a sample of the reserved bytes.
       for byte in 0..<LogFormat.segmentHeaderBytes where byte < 128 || byte >= 2048 && byte < 2304 || byte % 61 == 0 {
         for error in failures(try flipped(disk, path, byte: byte, bit: bit)) {
           try #require(

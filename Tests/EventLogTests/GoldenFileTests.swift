@@ -5,14 +5,15 @@ import Testing
 
 @testable import EventLog
 
-/// The log under `Tests/Fixtures/v1`: three segments, made by the first program that wrote version 1. Its bytes never
-/// change; every later program must open it.
+/// The log in `Tests/Fixtures/v1`: three segments, written by the first program that wrote version 1. Its bytes never
+/// change, and every later program must open it.
 @Suite("Golden files of version 1")
 struct GoldenFileTests {
   private let directory = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../Fixtures/v1").standardizedFileURL.path
 
-  /// What the fixture holds: blocks of these numbers of records, every combination of fields, every form of payload.
+  /// The number of records in each block of the fixture, which has every combination of fields and every form of
+  /// payload.
   static let blocks = [1, 9, 2, 30, 22]
 
   static func record(_ number: UInt64) -> LogRecord {

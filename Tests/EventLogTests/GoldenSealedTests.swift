@@ -5,11 +5,12 @@ import Testing
 
 @testable import EventLog
 
-/// What the sealed golden log holds: authors, one of them erased with some records kept, texts that compress in several
-/// blocks of one segment, and records that do not, each alone in a block.
+/// The content of the sealed golden log: authors, one of them erased with some records kept; texts that compress, in
+/// several blocks of one segment; and records that do not compress, each alone in a block.
 enum GoldenSealed {
   static let head: UInt64 = 2010
-  /// Stand alone in their block and do not compress: stored, as columns and as rows.
+  /// Records that are alone in their block and do not compress, so they are stored uncompressed, as columns and as
+  /// rows.
   static let alone: [UInt64] = [570, head]
 
   static func records() throws -> [LogRecord] {
@@ -29,9 +30,9 @@ enum GoldenSealed {
   }
 }
 
-/// The sealed log, the tree head and the proofs under `Tests/Fixtures/v1`: seven sealed segments with an erased author,
-/// stored nodes, an index of several blocks, a dictionary and all four codecs, and an active one. Their bytes never change;
-/// every later program must read them.
+/// The sealed log, the tree head and the proofs in `Tests/Fixtures/v1`: seven sealed segments with an erased author,
+/// stored nodes, an index of several blocks, a dictionary and all four codecs, and an active segment. Their bytes never
+/// change, and every later program must read them.
 @Suite("Golden sealed files of version 1")
 struct GoldenSealedTests {
   private let fixtures = URL(filePath: #filePath).deletingLastPathComponent()

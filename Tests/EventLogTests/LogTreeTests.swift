@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The tree of a log, its heads and proofs")
 struct LogTreeTests {
-  /// The tree as its definition has it, over the records' own leaves.
+  /// The tree by its definition, over the records' own leaves.
   private func naive(_ records: some Sequence<LogRecord>) throws -> MerkleFrontier {
     var keys = CommitmentKeys()
     var frontier = MerkleFrontier()

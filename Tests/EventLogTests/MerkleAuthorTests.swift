@@ -84,7 +84,7 @@ struct MerkleAuthorTests {
     #expect(throws: FormatFlaw.self) { try keys.leaf(of: batch[6]) }
     keys.resolve(user(1), registration: .retained(Self.payload))
     keys.resolve(user(2), registration: nil)
-    // An earlier registration, erased since: the one in the batch is a second one.
+    // There is an earlier registration, erased since, so the one in the batch is a second one.
     keys.resolve(user(3), registration: .erased(digest: Self.key))
     keys.resolve(user(4), registration: nil)
     #expect(keys.unresolved(in: batch).isEmpty)

@@ -50,7 +50,7 @@ struct MerkleKeyFileTests {
         let found = try load(disk)
         #expect((found != nil) == (step == 2))
         #expect(disk.files[Self.publicPath] == nil)
-        // Longer than a key, so that what a crash left behind would show.
+        // This is longer than a key, so that a remnant of a crash would be visible.
         let left = SimulatedDisk(disk.files.merging([Self.keyPath + ".tmp": [UInt8](repeating: 65, count: 500)]) { $1 })
         let key = try loadOrCreate(left, 50)
         if let found { #expect(key.text == found.text) }

@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import EventLog
 
-/// The definitions of RFC 6962, section 2.1, word by word over a list of leaves: slow and plain.
+/// The definitions of RFC 6962, section 2.1, applied literally to a list of leaves: slow but simple.
 enum MerkleModel {
   static func root(_ leaves: ArraySlice<MerkleHash>) -> MerkleHash {
     guard let first = leaves.first else { return MerkleTree.emptyRoot }
@@ -14,7 +14,7 @@ enum MerkleModel {
 
   static func root(_ leaves: [MerkleHash]) -> MerkleHash { root(leaves[...]) }
 
-  /// PATH(m, D[n])
+  /// PATH(m, D[n]) of RFC 6962.
   static func path(_ index: Int, _ leaves: ArraySlice<MerkleHash>) -> [MerkleHash] {
     if leaves.count == 1 { return [] }
     let half = split(leaves)
@@ -23,7 +23,7 @@ enum MerkleModel {
       : path(index - half, leaves.dropFirst(half)) + [root(leaves.prefix(half))]
   }
 
-  /// PROOF(m, D[n])
+  /// PROOF(m, D[n]) of RFC 6962.
   static func proof(_ old: Int, _ leaves: ArraySlice<MerkleHash>) -> [MerkleHash] { subproof(old, leaves, true) }
 
   private static func subproof(_ old: Int, _ leaves: ArraySlice<MerkleHash>, _ isWhole: Bool) -> [MerkleHash] {
@@ -45,7 +45,7 @@ enum MerkleModel {
   }
 }
 
-/// Nodes made from all leaves at once; counts how many were asked for.
+/// Computes nodes from all leaves, and counts the nodes that were requested.
 final class ModelNodes: MerkleNodeSource {
   private let leaves: [MerkleHash]
   private(set) var asked = 0

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventLog
 
-/// A key and what it signs, the same each time.
+/// A key and what it signs, the same in every run.
 enum SignedSample {
   static let identity = LogIdentity(bytes: UUIDBytes(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff))
   static let seed = [UInt8](0..<32)
@@ -14,7 +14,7 @@ enum SignedSample {
     try key().sign(size: UInt64(leaves.count), root: MerkleModel.root(leaves))
   }
 
-  /// Calls `body` with each text that differs in one byte from `bytes`, for a few values of each.
+  /// Calls `body` with texts that differ from `bytes` in a single byte, with several values for each byte.
   static func alterations(of bytes: [UInt8], _ body: ([UInt8], Int) -> Void) {
     for place in bytes.indices {
       for value in [bytes[place] ^ 1, bytes[place] ^ 0x20, bytes[place] &+ 1, bytes[place] ^ 0x80, 0x0a, 0x20, 0x41]
@@ -29,7 +29,7 @@ enum SignedSample {
 
 @Suite("Signed tree heads")
 struct MerkleNoteTests {
-  /// Made by a program in Python, with another library's Ed25519.
+  /// Made by a program in Python, with the Ed25519 of another library.
   private static let golden = """
     hansard/00112233-4455-6677-8899-aabbccddeeff
     8
@@ -148,7 +148,7 @@ struct MerkleNoteTests {
     #expect(try VerifierKey(parsing: Self.publicText) == SignedSample.key().verifier)
     SignedSample.alterations(of: Array(Self.publicText.utf8)) { bytes, place in
       guard let text = String(validating: bytes, as: UTF8.self) else { return }
-      // A newline in place of the last character leaves Base64 without its end.
+      // With a newline in place of the last character, the Base64 lacks its end.
       if checkpointFlaw({ _ = try VerifierKey(parsing: text) }) == nil { Issue.record("change at \(place)") }
     }
     SignedSample.alterations(of: Array(Self.privateText.utf8)) { bytes, place in

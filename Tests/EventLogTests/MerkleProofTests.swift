@@ -101,7 +101,7 @@ struct MerkleProofTests {
 }
 
 extension MerkleHash {
-  /// Another hash, one bit away.
+  /// A hash that differs in one bit.
   var flipped: MerkleHash {
     var bytes = bytes
     bytes[7] ^= 0x10

@@ -7,7 +7,7 @@ import Testing
 struct MerkleProofTextTests {
   private static let key = [UInt8](0x40..<0x60)
 
-  /// A log of every form of payload: a registration, then records of its author, then some of nobody.
+  /// Records with every form of payload: a registration, then records of its author, then records without an author.
   private func records(_ count: UInt64) -> [LogRecord] {
     let user = UUIDBytes(high: 7, low: 1)
     var first = LogRecord(

@@ -9,7 +9,7 @@ struct MerkleSaltTests {
   private static let keyBytes = [UInt8](0x40..<0x60)
   private static let ownSalt = [UInt8](0x10..<0x20)
 
-  /// Made by a program in Python that follows the format page.
+  /// Made by a program in Python that follows docs/log-format.md.
   private static let envelope = RecordEnvelope(
     kind: 8, payloadVersion: 1, streamKind: 2,
     stream: UUIDBytes(high: 0xa1a2_a3a4_a5a6_a7a8, low: 0xa9aa_abac_adae_afb0), streamVersion: StreamVersion(7),

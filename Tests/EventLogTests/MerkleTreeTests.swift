@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Merkle tree")
 struct MerkleTreeTests {
-  /// The entries that certificate-transparency tests its trees with, and the roots over the first of them.
+  /// The entries with which certificate-transparency tests its trees, and the roots over the first of them.
   static let entries: [[UInt8]] = [
     [], [0x00], [0x10], [0x20, 0x21], [0x30, 0x31], [0x40, 0x41, 0x42, 0x43], Array(0x50...0x57), Array(0x60...0x6f),
   ]
@@ -102,7 +102,7 @@ struct MerkleTreeTests {
     for text in ["", "AAAA", hash.base64 + "\n", " " + hash.base64, String(hash.base64.dropLast())] {
       #expect(MerkleHash(base64: text) == nil)
     }
-    // The two bits that no byte uses must be zero.
+    // The two bits that belong to no byte must be zero.
     let zeros = String(repeating: "A", count: 43) + "="
     #expect(MerkleHash(base64: zeros) != nil)
     #expect(MerkleHash(base64: String(repeating: "A", count: 42) + "B=") == nil)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Recovery")
 struct RecoveryTests {
-  /// A log left as a crash leaves it, and where its last block stands.
+  /// A log as a crash leaves it, with its last segment and last block.
   private func crashed() throws -> (files: [String: [UInt8]], tail: String, last: Block) {
     let disk = try Sample.log(blocks: [3, 2, 4], closed: false)
     let log = try EmbeddedLog.open(directory: dataDirectory, disk: SimulatedDisk(disk.files), options: Sample.options())
@@ -30,7 +30,7 @@ struct RecoveryTests {
       } else {
         changed[tail]?.replaceSubrange(length..., with: [UInt8](repeating: 0, count: 64 * 1024 - length))
       }
-      // The body's last bytes may be zeros that the cut leaves as they were.
+      // The body's last bytes may be zeros, which the cut leaves unchanged.
       let isIntact = changed[tail]?.prefix(start + last.storedBytes) == files[tail]?.prefix(start + last.storedBytes)
       let disk = SimulatedDisk(changed)
       let log = try open(disk)
@@ -113,7 +113,7 @@ struct RecoveryTests {
       #expect(error?.location?.file == SegmentName.of(.first))
       #expect(error?.location?.offset == last.offset)
       #expect(error?.location?.position == LogPosition(6))
-      // Compared outside of the macro, which would print both files on a failure.
+      // Compared outside the macro, which would print both files on a failure.
       let isUnchanged = damaged.files[tail] == files[tail]
       #expect(isUnchanged)
     }
@@ -173,7 +173,7 @@ struct RecoveryTests {
     let last = try log.block(containing: LogPosition(2))
     let tail = try #require(segmentPaths(disk).last)
     var files = disk.files
-    // Stored as it is, so the forged header is in the file, at a multiple of eight.
+    // The payload is stored uncompressed, so the forged header is in the file, at a multiple of eight.
     let start = Int(last.offset) + 64 + LogFormat.recordHeaderBytes + Sample.envelope(2).encodedBytes
     #expect(last.codec == .stored && start % 8 == 0)
     #expect(files[tail]?[start..<start + 64] == payload[..<64])
@@ -253,7 +253,7 @@ struct RecoveryTests {
     let log = try open(after)
     try log.append(Sample.block(after: .origin, records: 1))
     for path in after.paths(in: logDirectory) {
-      // Compared outside of the macro, which would print both files on a failure.
+      // Compared outside the macro, which would print both files on a failure.
       let isDurable = after.durableBytes(path) == after.bytes(path)
       #expect(isDurable, "\(path)")
     }
@@ -282,7 +282,7 @@ struct RecoveryTests {
     // The torn write is on the disk.
     let second = SimulatedDisk(disk.files, seed: seed)
     let tail = try #require(segmentPaths(second).first)
-    // The first sync is that of the file that keeps the torn tail, the second that of the segment.
+    // The first sync is that of the file with the torn tail, the second that of the segment.
     second.plan(.losesSync(EIO), at: 2, of: .sync)
     #expect(logError { _ = try open(second) }?.code == .io)
     let third = second.afterKill()

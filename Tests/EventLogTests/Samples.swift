@@ -6,15 +6,15 @@ import Testing
 
 @testable import EventLog
 
-/// The data directory of every log in memory.
+/// The data directory of every log on a simulated disk.
 let dataDirectory = "/data"
 let logDirectory = "/data/log"
 
-/// Records, options and logs that the tests share. Everything is determined by its arguments.
+/// Records, options and logs that the tests share. They depend only on the arguments.
 enum Sample {
   static let time = Timestamp(milliseconds: 1_767_225_600_000)
 
-  /// Every envelope field that is optional is present when its bit is set.
+  /// An envelope in which each optional field is present if its bit is set.
   static func envelope(_ number: UInt64, presence: Int = 0b1_0101) -> RecordEnvelope {
     func field(_ bit: Int) -> UUIDBytes? {
       presence & (1 << bit) == 0 ? nil : UUIDBytes(high: number, low: UInt64(bit + 1))
@@ -27,7 +27,7 @@ enum Sample {
       originalTime: presence & 0b10_0000 == 0 ? nil : Timestamp(milliseconds: Int64(number) - 5))
   }
 
-  /// Bytes that LZ4 shrinks, or not.
+  /// Bytes that LZ4 can shrink, or that it cannot.
   static func payload(_ number: UInt64, count: Int, compressible: Bool = true) -> [UInt8] {
     if compressible { return (0..<count).map { UInt8($0 % 13) } }
     var state = number &* 0x9e37_79b9_7f4a_7c15 | 1
@@ -51,7 +51,7 @@ enum Sample {
     return builder
   }
 
-  /// Fixed clock, random bits that count up, nothing in the background.
+  /// A fixed clock, random bits that count up, and nothing in the background.
   static func options(segmentBytes: Int = 64 * 1024) -> LogOptions {
     let counter = Counter()
     return LogOptions(
@@ -65,7 +65,7 @@ enum Sample {
     func next() -> UInt64 { value.add(1, ordering: .relaxed).newValue }
   }
 
-  /// A log of blocks with the given numbers of records, closed or left as a crash would.
+  /// A log of blocks with the given numbers of records, closed or as a crash would leave it.
   static func log(
     blocks: [Int], segmentBytes: Int = 64 * 1024, payloadBytes: Int = 100, closed: Bool = true
   ) throws -> SimulatedDisk {
@@ -95,7 +95,7 @@ extension BlockSource {
   }
 }
 
-/// Hands out given numbers in order, then zeros.
+/// Returns the given numbers in order, then zeros.
 final class Numbers: Sendable {
   private let rest: Mutex<[UInt64]>
 
@@ -108,12 +108,12 @@ final class Numbers: Sendable {
   }
 }
 
-/// The names of a disk's segments in order.
+/// The paths of a disk's segments, in order.
 func segmentPaths(_ disk: SimulatedDisk) -> [String] {
   disk.paths(in: logDirectory).filter { $0.hasSuffix(".seg") }
 }
 
-/// The error that a call throws; nil and a recorded issue when it throws none.
+/// The error that a call throws. If it throws none, records an issue and returns nil.
 func logError(
   sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
 ) -> LogError? {

@@ -5,8 +5,8 @@ import EventLogSimulation
 
 /// Sealed logs that the tests share.
 enum SealedSample {
-  /// A log of many small blocks in several segments, of which the first ones are sealed.
-  /// - Parameter unsealed: how many full segments stay as they are.
+  /// A log of many small blocks in several segments. The first segments are sealed.
+  /// - Parameter unsealed: the number of full segments that are not sealed.
   static func log(
     records: Int = 600, segmentBytes: Int = 16 * 1024, unsealed: Int = 0
   ) throws -> SimulatedDisk {
@@ -19,7 +19,7 @@ enum SealedSample {
     return SimulatedDisk(disk.files)
   }
 
-  /// Appends a block of one to nine records by registered authors, by others, and erased.
+  /// Appends a block of one to nine records: by registered authors, by others, and erased ones.
   static func append(to log: EmbeddedLog) throws {
     var builder = BlockBuilder(first: log.head.next)
     for _ in 0..<log.head.value % 9 + 1 {
@@ -29,7 +29,7 @@ enum SealedSample {
     try log.append(builder)
   }
 
-  /// The record at a position: the first twelve register users, the others are theirs, or nobody's.
+  /// The record at a position. The first twelve register users; the others belong to these users or to nobody.
   static func record(_ number: UInt64) -> LogRecord {
     var envelope = Sample.envelope(number, presence: Int(number % 64))
     var payload: RecordPayload = .retained([0x0a, 100] + Sample.payload(number, count: 100, compressible: false))
@@ -47,7 +47,7 @@ enum SealedSample {
 
   static func user(_ number: UInt64) -> UUIDBytes { UUIDBytes(high: 0xaaaa, low: number) }
 
-  /// Some other key that signs for the log of `log()`.
+  /// A different key that signs for the log of `log()`.
   static func foreignKey(_ identity: LogIdentity) throws -> CheckpointKey {
     try CheckpointKey(identity: identity, seed: [UInt8](repeating: 9, count: CheckpointKey.seedBytes))
   }

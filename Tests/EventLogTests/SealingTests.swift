@@ -90,7 +90,7 @@ struct SealingTests {
     #expect(disk.files.filter { $0.key.hasSuffix(".seg") }.count == files.count)
     try SealedSample.append(to: log)
     #expect(try log.allRecords().prefix(expected.count) == expected[...])
-    // After a swap whose sync failed, sealing goes on when the log is opened again.
+    // After a swap whose sync failed, sealing continues when the log is opened again.
     while try log.sealNext() {}
     try log.close()
     let again = try open(disk)

@@ -1,7 +1,7 @@
 import EventLogSimulation
 import Testing
 
-/// The short run of the simulation; `Tools/simulate` runs the long ones.
+/// The short run of the simulation. `Tools/simulate` does the long runs.
 @Suite("Simulated crashes, faults and damage")
 struct SimulationTests {
   @Test("no promise is broken on hostile disks", arguments: [UInt64(1), 101, 201])

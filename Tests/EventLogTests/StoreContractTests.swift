@@ -5,8 +5,8 @@ import Testing
 
 @testable import EventLog
 
-/// What every `BlockStore` must keep, on every disk: each test runs over the file system of the machine and over the
-/// simulated disk. A further engine joins by a further case of `Place`.
+/// The guarantees of every `BlockStore` on every disk: each test runs on the real file system and on the simulated
+/// disk. Another engine is added as another case of `DiskKind`.
 @Suite("The contract of a block store")
 struct StoreContractTests {
   /// Where a store stands.
@@ -227,7 +227,7 @@ struct StoreContractTests {
       #expect(log.head == head && log.recovery.tornTail == nil)
       try log.append(Sample.block(after: head, records: 5))
       head = log.head
-      // Let go without `close`: the lock goes with the last reference, as it does with the process.
+      // Released without `close`: the lock goes with the last reference, as it does when the process ends.
     }
     #expect(try ground.open().allRecords().count == 15)
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EventLog
 
-/// The log that `docs/log-format.md` shows byte for byte.
+/// The log that `docs/log-format.md` shows byte by byte.
 enum WorkedExample {
   static let identity = UUIDBytes(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff)
   static let created = Timestamp(milliseconds: 1_767_225_600_000)  // 2026-01-01T00:00:00Z
@@ -38,7 +38,7 @@ enum WorkedExample {
       payload: .erased(digest: [UInt8](repeating: 0xdd, count: 32))),
   ]
 
-  /// Writes the example: the first record in a block of its own, the others in a second, then a clean close.
+  /// Writes the example: the first record in its own block, the others in a second block, then a clean close.
   static func write() throws -> SimulatedDisk {
     let disk = SimulatedDisk()
     let numbers = Numbers([identity.high, identity.low, salt])
@@ -58,7 +58,7 @@ enum WorkedExample {
 
 @Suite("The worked example of docs/log-format.md")
 struct WorkedExampleTests {
-  /// The bytes of a hex block; lines that are left out are zeros.
+  /// The bytes of a hex block. Lines that are left out are zeros.
   private func bytes(of name: String, count: Int) throws -> [UInt8] {
     let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/log-format.md")
     let lines = try String(contentsOf: page, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
@@ -98,8 +98,8 @@ struct WorkedExampleTests {
     #expect(disk.files.filter { $0.key.hasPrefix(logDirectory) } == (try documented()))
   }
 
-  /// Up to the second block the bytes are determined; how LZ4 shrinks that one is its version's own choice, so there
-  /// the records are compared.
+  /// The bytes are compared up to the second block. How LZ4 compresses that block depends on its version, so there the
+  /// records are compared.
   @Test("the code writes the same bytes")
   func encodes() throws {
     let disk = try WorkedExample.write()

@@ -18,7 +18,7 @@ struct BatchGatheringTests {
     var gathering = BatchGathering()
     var attempts: [Int] = []
     for number in 0..<1_000 {
-      // Ten and five by turns, so that there is always someone to hope for.
+      // Alternates between ten and five commands, so that every second batch expects more.
       let count = number % 2 == 0 ? 10 : 5
       let waits = gathering.isWorthwhile(for: count)
       if waits { attempts.append(number) }

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Renames one room, refuses empty names, and calls a name that the room has already done.
+/// Renames one room. Rejects empty names, and reports a name that the room already has as already done.
 private struct NamingMachine: DecisionMachine {
   enum Reply: Sendable, Equatable {
     case recorded(LogPosition)
@@ -33,7 +33,7 @@ private struct NamingMachine: DecisionMachine {
 /// A pipeline over a real log in a directory of its own, on a disk that can be held. Its clock stands still.
 private final class Bench: Sendable {
   static let now = Timestamp(milliseconds: 1_000)
-  /// Of the record before the first: later than the clock says.
+  /// The recorded time of the record before the first. It is later than the clock.
   static let lastTime = Timestamp(milliseconds: 5_000)
 
   let disk = HeldDisk()
@@ -42,7 +42,7 @@ private final class Bench: Sendable {
   let store: EventStore
   let pipeline: CommitPipeline<NamingMachine>
 
-  /// - Parameter lastTime: of the record before the first.
+  /// - Parameter lastTime: the recorded time of the record before the first.
   init(lastTime: Timestamp = lastTime, clock: @escaping @Sendable () -> Timestamp = { now }) throws {
     log = try EmbeddedLog.open(
       directory: directory.path, disk: disk, options: LogOptions(segmentBytes: 8 << 20, preparesAhead: false))

@@ -12,7 +12,7 @@ private let device = DeviceDescription(name: "phone", type: "ios", osVersion: ni
 private let credential = Credential(
   version: 1, hash: [1, 2, 3], logRounds: 15, blockSize: 8, parallelism: 3)
 
-/// One of each kind, and the odd ends of those that have optional parts.
+/// One event of each kind, and the variants of kinds with optional parts.
 private let everyEvent: [ChatEvent] =
   [
     .user(
@@ -109,16 +109,16 @@ struct EventCodecTests {
       try EventCodec.decode(LogRecord(position: original.position, envelope: envelope, payload: payload))
     }
     #expect(try decoded(.retained(payload)) == original)
-    // Where the payload is gone, the recorded time is left.
+    // If the payload is gone, only the recorded time is left.
     #expect(try decoded(.erased(digest: Array(repeating: 0, count: 32))).stamp.time == later)
-    // A clock that is not behind the log changes no byte.
+    // If the clock is not behind the log, no byte changes.
     let (same, samePayload) = try EventCodec.encode(original, recordedTime: original.stamp.time)
     #expect(same == plain && samePayload == plainPayload)
   }
 
   @Test("a text that ends like the field of the time is a text")
   func notTheTime() throws {
-    // Field 1 of an identity, as bytes: the tag of the time stands inside it.
+    // Field 1 of an identity, as bytes, with the tag of the time field inside it.
     let inside: [UInt8] = [0xc1, 0x3e, 1, 2, 3, 4, 5, 6, 7, 8]
     let (envelope, _) = try EventCodec.encode(recorded(.room(id(4), .lifecycle(.archived))))
     for (payload, time) in [([0x0a, 10] + inside, Int64(1_000)), ([0x0a, 0] + inside, 0x0807_0605_0403_0201)] {
@@ -141,7 +141,7 @@ struct EventCodecTests {
     #expect(try EventCodec.decode(record).event == withoutPayload(event, kind: envelope.kind))
   }
 
-  /// What is left of an event whose payload was erased.
+  /// What remains of an event whose payload was erased.
   private func withoutPayload(_ event: ChatEvent, kind: UInt16) -> ChatEvent {
     switch event {
     case .user(_, .devices(.removed)), .user(_, .account(.disabled)), .user(_, .account(.enabled)),

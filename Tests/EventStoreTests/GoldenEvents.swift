@@ -14,8 +14,8 @@ private let message: MessageID = id(50)
 private let apns = PushToken(provider: .apns, token: "a1b2")
 private let fcm = PushToken(provider: .fcm, token: "c3d4")
 
-/// What the lines of `Tests/Fixtures/v1/events.txt` hold, in their order: at least one of each kind, and every raw value
-/// that occurs in a payload. A new kind goes to the end; nothing else here ever changes.
+/// The content of the lines of `Tests/Fixtures/v1/events.txt`, in the same order: at least one event of each kind, and
+/// every raw value that occurs in a payload. A new kind is added at the end; nothing else here ever changes.
 let goldenEvents: [RecordedEvent] =
   ([
     .user(
@@ -79,7 +79,7 @@ let goldenEvents: [RecordedEvent] =
           ]))),
   ] + laterEvents as [ChatEvent]).enumerated().map { recorded($1, line: UInt64($0) + 1) }
 
-/// Each second one has a service, a device, a command and an original time as well; the actor is always Alice.
+/// Every second event also has a service, a device, a command and an original time. The actor is always Alice.
 private func recorded(_ event: ChatEvent, line: UInt64) -> RecordedEvent {
   let isFull = line.isMultiple(of: 2)
   return RecordedEvent(

@@ -6,8 +6,8 @@ import Testing
 
 @testable import EventLog
 
-/// The records in `Tests/Fixtures/v1/events.txt` never change; every later program must read them. Whoever renumbers a
-/// kind, a field or a raw value finds out here.
+/// The records in `Tests/Fixtures/v1/events.txt` never change, and every later program must read them. These tests fail
+/// if the number of a kind, a field or a raw value changes.
 @Suite("Golden events of version 1")
 struct GoldenEventsTests {
   /// One record: the name of its kind, its envelope and its payload.

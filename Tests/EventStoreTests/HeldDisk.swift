@@ -1,9 +1,9 @@
 import EventLog
 import Foundation
 
-/// The real disk, whose syncs can be held back or made to fail.
+/// The real disk, whose syncs can be held or made to fail.
 ///
-/// Unchecked: all mutable state is touched only while `condition` is locked.
+/// Unchecked: all mutable state is accessed only while `condition` is locked.
 final class HeldDisk: Disk, @unchecked Sendable {
   private let disk = PosixDisk()
   private let condition = NSCondition()
@@ -12,7 +12,7 @@ final class HeldDisk: Disk, @unchecked Sendable {
   private var waiting = 0
   private var passes = 0
 
-  /// Syncs called from now on do not return before `release`.
+  /// From now on, syncs do not return before `release`.
   func hold() { condition.withLock { isHeld = true } }
 
   func release() {
@@ -22,7 +22,7 @@ final class HeldDisk: Disk, @unchecked Sendable {
     }
   }
 
-  /// Lets the sync that is held go on, and holds the next.
+  /// Releases the sync that is held, and holds the next one.
   func passOne() {
     condition.withLock {
       passes += 1

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EventStore
 
-/// The newest events in memory: as many as somebody still has to apply, and few beside them.
+/// The newest events in memory: those that a projection still has to apply, and a few others.
 @Suite("The released tail")
 struct ReleasedTailTests {
   private static let blocks = 5
@@ -41,11 +41,11 @@ struct ReleasedTailTests {
     let all = Self.blocks * Self.eventsOfBlock
     #expect(store.tailCount == all)
     store.release(through: LogPosition(UInt64(2 * Self.eventsOfBlock) - 1))
-    // The second block's last event is not released.
+    // The last event of the second block is not released.
     #expect(store.tailCount == all - Self.eventsOfBlock)
     store.release(through: store.head)
     #expect(store.tailCount <= EventStore.releasedTailEvents && store.tailCount > 0)
-    // What left memory is read from the log.
+    // Events that are no longer in memory are read from the log.
     #expect(try store.events(after: .origin, limit: 10).first?.position == .first)
     #expect(try store.events(after: LogPosition(UInt64(all) - 1), limit: 10).map(\.position) == [store.head])
     store.close()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory that goes with its last reference.
+/// A directory that is removed with its last reference.
 final class TemporaryDirectory: Sendable {
   let path: String
 

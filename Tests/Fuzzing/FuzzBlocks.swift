@@ -5,7 +5,7 @@ import ChatPrimitives
 /// The first position of every block that is tried.
 private let blockFirst = LogPosition(1_000_003)
 
-/// A block of rows. The input: codec (1 byte), number of records (2), raw length (3), body.
+/// Tries a block of rows. The input: codec (1 byte), number of records (2), raw length (3), body.
 func fuzzRows(_ input: [UInt8]) {
   var input = InputBytes(input)
   let codec = input.byte() & 1 == 0 ? BlockCodec.stored : .lz4
@@ -13,7 +13,7 @@ func fuzzRows(_ input: [UInt8]) {
   let raw = input.number(bytes: 3)
   let body = Array(input.rest)
   tryRows(body, codec, count: count, raw: codec == .stored ? body.count : raw)
-  // The count that the lengths of the records give.
+  // The number of records that follows from their lengths.
   if codec == .stored { tryRows(body, codec, count: recordCount(of: body), raw: body.count) }
 }
 
@@ -31,8 +31,8 @@ private func tryRows(_ body: [UInt8], _ codec: BlockCodec, count: Int, raw: Int)
   throughColumns(records)
 }
 
-/// A block of columns. The input: codec (1 byte), number of records (2), raw length (3), entries of the table (1), length
-/// of the dictionary (2), table, dictionary, body.
+/// Tries a block of columns. The input: codec (1 byte), number of records (2), raw length (3), entries of the table
+/// (1), length of the dictionary (2), table, dictionary, body.
 func fuzzColumns(_ input: [UInt8]) {
   var input = InputBytes(input)
   let codec = input.byte() & 1 == 0 ? BlockCodec.columnsStored : .columnsLZ4
@@ -63,7 +63,7 @@ private func tryColumns(_ body: [UInt8], _ codec: BlockCodec, _ tables: ColumnTa
 
 // MARK: - Frames
 
-/// The block as a file would hold it, with a header whose checksums hold; nil when the header is refused.
+/// The block as in a file, with a header whose checksums match; nil if the header is rejected.
 private func frame(
   _ body: [UInt8], _ codec: BlockCodec, count: Int, raw: Int
 ) -> (header: BlockHeader, frame: [UInt8])? {
@@ -83,7 +83,7 @@ private func frame(
   return (header, frame)
 }
 
-/// How many records follow one another by their lengths.
+/// The number of records that follow one another according to their lengths.
 private func recordCount(of body: [UInt8]) -> Int {
   var offset = 0
   var count = 0
@@ -96,7 +96,7 @@ private func recordCount(of body: [UInt8]) -> Int {
   return count
 }
 
-/// How many records have a shape, by the second column.
+/// The number of records that have a shape, according to the second column.
 private func shapedRecords(of body: [UInt8]) -> Int {
   var cursor = ByteCursor(body)
   do {
@@ -110,7 +110,7 @@ private func shapedRecords(of body: [UInt8]) -> Int {
 
 // MARK: - Round trips
 
-/// The row of a record, written here from the format page and not by the code that is under test.
+/// The row of a record. This follows docs/log-format.md and does not use the code under test.
 private func encodedRow(_ record: LogRecord) -> [UInt8] {
   let envelope = record.envelope.encoded()
   let form: UInt8
@@ -149,7 +149,7 @@ private func compressAgain(_ rows: [UInt8]) {
   demand((try? codec.decode(body.span.bytes, rawBytes: rows.count)) == rows, "what was compressed decodes to itself")
 }
 
-/// Writes records as columns and reads them back: with the table that the segment would get, and with a given one.
+/// Writes records as columns and reads them back, with the table that the segment would have and with a given table.
 private func throughColumns(_ records: [LogRecord], table given: UUIDTable? = nil) {
   guard !records.isEmpty else { return }
   var census = UUIDCensus()
@@ -158,7 +158,7 @@ private func throughColumns(_ records: [LogRecord], table given: UUIDTable? = ni
   guard let table = try? UUIDTable(parsing: bytes) else { fatalError("a table that was made does not parse") }
   demand(table.distinctNumbers == numbers, "a table that was made names no UUID twice")
   var pairs = [(table, numbers)]
-  // No writer makes a table that names a UUID twice.
+  // A table with a duplicate UUID is skipped, because no writer makes one.
   if let given, let numbers = given.distinctNumbers { pairs.append((given, numbers)) }
   for (table, numbers) in pairs {
     var writer = ColumnWriter(numbers: numbers)

@@ -2,7 +2,7 @@ import ChatPrimitives
 
 @testable import EventLog
 
-/// An envelope: the input as it is, then with flags and length that agree.
+/// Tries an envelope: the input unchanged, then with consistent flags and length.
 func fuzzEnvelope(_ input: [UInt8]) {
   parseEnvelope(input)
   var fixed = input.resized(to: RecordEnvelope.maximumBytes)

@@ -2,24 +2,24 @@ import ChatPrimitives
 
 @testable import EventLog
 
-/// What a sealed segment has beside its blocks. A segment header is nearly all zeros, so the input holds the rest: bytes 0
-/// to 63, bytes 2112 to 2239, the peaks that the header counts, and the stored sections one after the other. It is tried
-/// as it is, then with the places, lengths and checksums of the sections put right.
+/// Tries the parts of a sealed segment that are not blocks. A segment header is nearly all zeros, so the input holds
+/// only the rest: bytes 0 to 63, bytes 2112 to 2239, as many peaks as the header says, and the stored sections one
+/// after the other. The input is tried unchanged, then with corrected offsets, lengths and checksums of the sections.
 func fuzzFooter(_ input: [UInt8]) {
   let compact = CompactFooter(input)
   parseFooter(header: compact.header, sections: compact.sections)
   parseFooter(header: compact.fixedHeader, sections: compact.sections)
 }
 
-/// The form of the inputs.
+/// The format of the inputs.
 struct CompactFooter {
   private static let startBytes = SegmentHeader.peaksOffset
   private static let sealBytes = 16 + SegmentSeal.byteCount
   private static let sealOffset = SegmentHeader.afterPeaksOffset
 
-  /// The 4096 bytes.
+  /// The 4096 bytes of the header.
   let header: [UInt8]
-  /// What follows the last block.
+  /// The bytes after the last block.
   let sections: [UInt8]
 
   init(_ input: [UInt8]) {
@@ -33,14 +33,14 @@ struct CompactFooter {
     sections = Array(input.rest)
   }
 
-  /// The input that stands for a segment's header and sections.
+  /// Makes an input from a segment's header and sections.
   static func encode(header: [UInt8], sections: [UInt8]) -> [UInt8] {
     let peaks = Int(header.number(at: 60, as: UInt32.self)) * LogFormat.merklePeakBytes
     return Array(header[..<startBytes]) + Array(header[sealOffset..<sealOffset + sealBytes])
       + Array(header[startBytes..<startBytes + peaks]) + sections
   }
 
-  /// The header with what a mutation cannot guess put right.
+  /// The header with corrected values where a mutation cannot guess them.
   var fixedHeader: [UInt8] {
     var bytes = header
     bytes.write(LogFormat.segmentMagic, at: 0)
@@ -118,7 +118,7 @@ private func readPostings(_ bytes: [UInt8], entries: Int, blocks: Int) {
     try StreamPostings.forEach(in: bytes, entries: entries, blockCount: blocks) { (entry, list) throws(FormatFlaw) in
       demand(
         list.allSatisfy { $0 < blocks } && zip(list, list.dropFirst()).allSatisfy { $0 < $1 }, "postings name blocks")
-      // A block number is below the count, which the header holds in 32 bits.
+      // A block number is below the count, which has 32 bits in the header.
       for block in list { postings.note(stream: entry, block: UInt32(block)) }
     }
   } catch {

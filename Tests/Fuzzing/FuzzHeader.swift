@@ -2,7 +2,8 @@ import ChatPrimitives
 
 @testable import EventLog
 
-/// A block header or a superblock: the input as it is, then with length, magic number, version and checksum put right.
+/// Tries a block header and a superblock: the input unchanged, then with the length, magic number, version and checksum
+/// corrected.
 func fuzzHeader(_ input: [UInt8]) {
   parseHeader(input)
   var block = input.resized(to: LogFormat.blockHeaderBytes)

@@ -3,7 +3,7 @@ import Crypto
 
 @testable import EventLog
 
-/// All texts around tree heads: each parser tries each input.
+/// Tries each input with every parser of a text format: notes, checkpoints, keys and proofs.
 func fuzzNotes(_ input: [UInt8]) {
   let note = try? SignedNote(parsing: input)
   if let note {
@@ -18,18 +18,18 @@ func fuzzNotes(_ input: [UInt8]) {
     demand(proof.encoded() == input, "a consistency proof that parses encodes to the same bytes")
     if let key = NoteKey.key { _ = try? proof.verify(since: proof.checkpoint, by: key.verifier) }
   }
-  // The part that a proof holds in Base64, here without Base64.
+  // The JSON that a proof holds in Base64, here without Base64.
   if let record = try? ProvenRecord(json: input) { use(record) }
 }
 
-/// The key of these tests. Its seed is no seed of a log.
+/// The key of these tests. No log has a key with this seed.
 enum NoteKey {
   static let identity = LogIdentity(bytes: UUIDBytes(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff))
   static let key = try? CheckpointKey(
     identity: identity, seed: [UInt8](repeating: 0xa5, count: CheckpointKey.seedBytes))
 }
 
-/// Whether a note is by a key that signs no seed.
+/// Whether a note is signed by a key that signed no note of the seed corpus.
 private func isTrusted(_ note: SignedNote) -> Bool {
   let seed = [UInt8](repeating: 0x3c, count: CheckpointKey.seedBytes)
   guard let key = try? CheckpointKey(identity: NoteKey.identity, seed: seed) else { return false }
@@ -57,7 +57,7 @@ private func parseKeys(_ text: String) {
     demand(key.text.utf8.elementsEqual(line.utf8), "a signing key that parses encodes to the same text")
     demand((try? VerifierKey(parsing: key.verifier.text)) == key.verifier, "the public half of a key parses")
   }
-  // A mutation cannot guess an ID: the name and the bytes once more, with the ID that belongs to them.
+  // A mutation cannot guess an ID, so the name and the bytes are tried again with the correct ID.
   guard let (name, bytes) = try? VerifierKey.fields(of: text, prefix: ""),
     let secret = try? Curve25519.Signing.PrivateKey(rawRepresentation: bytes)
   else { return }
@@ -69,7 +69,7 @@ private func parseKeys(_ text: String) {
 }
 
 private func use(_ proof: InclusionProof) {
-  // The JSON in it may be spelt in many ways; what it says is spelt in one.
+  // The JSON in the proof can have many spellings, but its encoding has only one.
   let bytes = proof.encoded()
   demand((try? InclusionProof(parsing: bytes)) == proof, "an inclusion proof survives its bytes")
   use(proof.record)

@@ -1,21 +1,21 @@
 private import Glibc
 
-/// What is fuzzed. The environment variable `HANSARD_FUZZ_TARGET` names one by its raw value.
+/// The parsers to fuzz. The environment variable `HANSARD_FUZZ_TARGET` selects one by its raw value.
 enum FuzzTarget: String, CaseIterable {
-  /// Block header, superblock.
+  /// A block header and a superblock.
   case header
-  /// Envelope of a record.
+  /// The envelope of a record.
   case envelope
-  /// Body of a block of rows.
+  /// The body of a block of rows.
   case rows
-  /// Body of a block of columns.
+  /// The body of a block of columns.
   case columns
-  /// Header and sections of a sealed segment.
+  /// The header and the sections of a sealed segment.
   case footer
-  /// Signed notes, checkpoints, keys, proofs.
+  /// Signed notes, checkpoints, keys and proofs.
   case notes
 
-  /// The longest input that is worth trying, in bytes; `Tools/fuzz` hands it to libFuzzer.
+  /// The maximum length of an input, in bytes. `Tools/fuzz` passes it to libFuzzer.
   var maximumInputBytes: Int {
     switch self {
     case .header: 128
@@ -25,7 +25,7 @@ enum FuzzTarget: String, CaseIterable {
     }
   }
 
-  /// Tries one input. Ends the process when something does not hold that must hold for every input.
+  /// Tries one input. Ends the process if a property does not hold that must hold for every input.
   func run(_ input: [UInt8]) {
     switch self {
     case .header: fuzzHeader(input)
@@ -37,7 +37,7 @@ enum FuzzTarget: String, CaseIterable {
     }
   }
 
-  /// The one that the environment names.
+  /// The target that the environment selects.
   static let chosen: FuzzTarget = {
     guard let name = environment("HANSARD_FUZZ_TARGET") else { fatalError("HANSARD_FUZZ_TARGET names no target") }
     guard let target = FuzzTarget(rawValue: name) else {
@@ -49,12 +49,12 @@ enum FuzzTarget: String, CaseIterable {
   fileprivate static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }
 
-/// What holds for every input, whatever it is; a finding ends the process, so that libFuzzer keeps the input.
+/// Checks a property of every input. A violation ends the process, so that libFuzzer keeps the input.
 func demand(_ condition: Bool, _ claim: String) {
   guard condition else { fatalError("does not hold: \(claim)") }
 }
 
-/// libFuzzer calls this once, before anything else. It is also where the other two uses of the program begin.
+/// libFuzzer calls this once, before anything else. It also implements the other two uses of the program.
 @_cdecl("LLVMFuzzerInitialize")
 public func initializeFuzzing(
   _ count: UnsafeMutablePointer<CInt>?,

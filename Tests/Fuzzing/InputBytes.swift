@@ -2,7 +2,7 @@ import ChatPrimitives
 
 @testable import EventLog
 
-/// Small numbers and stretches from the front of an input; what is missing counts as zero.
+/// Reads small numbers and byte ranges from the front of an input. Missing bytes count as zero.
 struct InputBytes {
   private(set) var rest: ArraySlice<UInt8>
 
@@ -12,12 +12,12 @@ struct InputBytes {
 
   mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
 
-  /// A little-endian number of so many bytes.
+  /// A little-endian number with this many bytes.
   mutating func number(bytes: Int) -> Int {
     (0..<bytes).reduce(0) { value, index in value | Int(byte()) << (8 * index) }
   }
 
-  /// As many bytes as there are, at most `count`.
+  /// The next `count` bytes, or all that are left.
   mutating func take(_ count: Int) -> [UInt8] {
     let part = rest.prefix(count)
     rest = rest.dropFirst(part.count)
@@ -26,12 +26,12 @@ struct InputBytes {
 }
 
 extension [UInt8] {
-  /// The same bytes with zeros behind them, or cut, to have this length.
+  /// The same bytes, extended with zeros or cut to this length.
   func resized(to count: Int) -> [UInt8] {
     Array(prefix(count)) + [UInt8](repeating: 0, count: Swift.max(0, count - self.count))
   }
 
-  /// Overwrites bytes that are there.
+  /// Overwrites existing bytes.
   mutating func write<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
     withUnsafeMutableBytes { $0.put(value, at: offset) }
   }
@@ -40,7 +40,7 @@ extension [UInt8] {
     span.bytes.integer(at: offset, as: type) ?? 0
   }
 
-  /// Puts the CRC32C of all bytes before `offset` there.
+  /// Writes the CRC32C of all bytes before `offset` to that offset.
   mutating func fixChecksum(at offset: Int) {
     let checksum = CRC32C.of(span.bytes.extracting(..<offset))
     write(checksum, at: offset)

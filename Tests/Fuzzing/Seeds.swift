@@ -3,9 +3,10 @@ private import Glibc
 
 @testable import EventLog
 
-/// Writes the seed corpus: what the log itself writes, in small, for each target. The same bytes each time.
+/// Writes the seed corpus: small samples of what the log itself writes, for each target. The bytes are the same each
+/// time.
 struct Seeds {
-  /// Where the folders of the targets go.
+  /// The parent directory of the targets' folders.
   let directory: String
 
   private static let time = Timestamp(milliseconds: 1_767_225_600_000)
@@ -24,7 +25,7 @@ struct Seeds {
     let folder = "\(directory)/\(target.rawValue)"
     let disk = PosixDisk()
     try disk.createDirectory(folder)
-    // A seed of an earlier program, where there is one.
+    // Removes the seed of an earlier run if there is one.
     try? disk.remove("\(folder)/\(name)")
     let file = try disk.open("\(folder)/\(name)", .createNew)
     let span = bytes.span.bytes
@@ -34,12 +35,12 @@ struct Seeds {
 
   // MARK: Records
 
-  /// A record for each form and each presence of fields in turn.
+  /// A record for each form and each combination of optional fields, by its number.
   static func record(_ number: UInt64) -> LogRecord {
     let milliseconds = time.milliseconds + Int64(number) * 7
     func uuid(_ bit: UInt64) -> UUIDBytes? {
       guard number & (1 << bit) != 0 else { return nil }
-      // The subject and the command are of version 7 and occur once; the others are few.
+      // The subject and the command have version 7 and occur once. The others have only a few values.
       return bit < 3
         ? UUIDBytes(high: bit + 1, low: number % 5)
         : UUIDBytes(high: UInt64(milliseconds) << 16 | 0x7000 | bit, low: 0x8000_0000_0000_0000 | number &* 0x9e37_79b9)
@@ -112,7 +113,7 @@ struct Seeds {
 
   // MARK: Files of a log
 
-  /// A small log, sealed but for its tail: its superblock, headers and footers.
+  /// A small log, sealed except for its tail: its superblock, headers and footers.
   private func writeSegments() throws {
     let data = "\(directory)/log-of-seeds"
     let disk = PosixDisk()
@@ -154,7 +155,7 @@ struct Seeds {
     try put(Array(block), .header, name)
   }
 
-  /// A footer of few bytes, so that a mutation often meets each part: three blocks, and one node of the tree.
+  /// A footer with few bytes, so that mutations often hit each part: three blocks, and one node of the tree.
   private func writeSmallFooter() throws {
     let start: UInt64 = 241
     var frontier = MerkleFrontier()
@@ -201,7 +202,7 @@ struct Seeds {
     let note = try key.sign(size: frontier.count, root: frontier.root)
     try put(note.encoded(), .notes, "checkpoint")
     try put(note.text, .notes, "checkpoint-text")
-    // Numbers of several digits: one altered byte gives them a leading zero or a sign.
+    // Numbers with several digits: altering one byte gives them a leading zero or a sign.
     let large = try key.sign(size: 1_234_567, root: frontier.root)
     try put(large.text, .notes, "checkpoint-text-large")
     let record = try ProvenRecord(Self.record(63), author: .none, showsPayload: true)
@@ -210,7 +211,7 @@ struct Seeds {
     try put(ConsistencyProof(old: 1_000, path: [], checkpoint: large).encoded(), .notes, "consistency-proof-large")
     try put(Array(key.text.utf8), .notes, "signing-key")
     try put(Array((key.verifier.text + "\n").utf8), .notes, "verifier-key")
-    // The path of the last leaf, from below: its neighbour, then the two subtrees to the left.
+    // The path of the last leaf, from the bottom: its neighbour, then the two subtrees on the left.
     let left = (0..<4).map { leaves[$0] }
     let path = [
       leaves[6], MerkleTree.node(leaves[4], leaves[5]),

@@ -62,7 +62,7 @@ struct AuditTests {
   private static let credential = Credential(
     version: 1, hash: secretBytes, logRounds: 14, blockSize: 8, parallelism: 1)
 
-  /// At least one of each kind.
+  /// At least one event of each kind.
   private static var everyEvent: [ChatEvent] {
     let users: [UserEvent] = [
       .logins(.credentialSet(credential)), .logins(.identityLinked(Identity(issuer: "i", subject: secret))),
@@ -109,7 +109,7 @@ struct AuditTests {
     .invitations(.withdrawn(other)),
   ]
 
-  /// One record of each kind, a second apart, seven to a block.
+  /// Records of the events, two per second and seven per block.
   private func log(_ events: [ChatEvent] = events) throws -> MemoryBlocks {
     var records: [LogRecord] = []
     for (index, event) in events.enumerated() {
@@ -142,7 +142,7 @@ struct AuditTests {
     for record in log.records {
       let block = try log.block(containing: record.position)
       #expect(!JSONValue.object(RecordView(record, in: block).fields).encoded.contains(Self.secret))
-      // Whoever made the proof may have let it show any payload.
+      // Whoever created the proof may have included any payload.
       let proven = RecordView(try proof(of: record, showsPayload: true))
       #expect(!JSONValue.object(proven.fields).encoded.contains(Self.secret))
     }
@@ -177,7 +177,7 @@ struct AuditTests {
         position: record.position, envelope: record.envelope,
         payload: .erased(digest: [UInt8](repeating: 1, count: LogFormat.digestBytes)))
     }
-    // These say all there is in the envelope.
+    // The envelope of these events contains everything.
     let withoutPayload = Set(
       records.filter { record in Self.everyEvent[Int(record.position.value) - 1].hasNoPayload }.map {
         EventKind(number: $0.envelope.kind)?.name ?? ""
@@ -263,7 +263,7 @@ struct AuditTests {
   }
 }
 
-/// Rooms that talk in turns, in a log on a disk.
+/// The audit of a log on a disk, in which rooms take turns.
 @Suite("The audit of a sealed log")
 struct SealedAuditTests {
   private static let rooms = (1...10 as ClosedRange<UInt64>).map { RoomID(UUIDBytes(high: 2, low: $0)) }
@@ -271,7 +271,7 @@ struct SealedAuditTests {
   private static let rarePositions: Set<UInt64> = [700, 1_900, 2_950]
   private static let author = UserID(UUIDBytes(high: 1, low: 1))
   private static let messages: UInt64 = 3_000
-  /// Messages of one room, before the next has its turn.
+  /// How many messages one room has before it is the next room's turn.
   private static let turn: UInt64 = 150
   private static let blockMessages = 50
 
@@ -279,7 +279,7 @@ struct SealedAuditTests {
     rarePositions.contains(position) ? rareRoom : rooms[Int((position - 1) / turn) % rooms.count]
   }
 
-  /// Some 200 bytes that do not compress much.
+  /// About 200 bytes that compress poorly.
   private static func text(at position: UInt64) -> String {
     let words = (0..<12 as Range<UInt64>).map { (position &* 12 &+ $0) &* 0x9e37_79b9_7f4a_7c15 }
     return words.map { String($0, radix: 16) }.joined(separator: " ")
@@ -354,7 +354,7 @@ struct SealedAuditTests {
   }
 }
 
-/// Blocks that were never on a disk.
+/// Blocks that exist only in memory.
 private final class MemoryBlocks: BlockSource {
   let identity = LogIdentity(bytes: UUIDBytes(high: 9, low: 9))
   let records: [LogRecord]
@@ -379,7 +379,7 @@ private final class MemoryBlocks: BlockSource {
 }
 
 extension ChatEvent {
-  /// Whether the envelope says all there is to say.
+  /// Whether the envelope contains everything about the event.
   fileprivate var hasNoPayload: Bool {
     switch self {
     case .user(_, .devices(.removed)), .user(_, .account(.disabled)), .user(_, .account(.enabled)),

@@ -52,7 +52,7 @@ struct AsyncSemaphoreTests {
     try await slots.run(for: ben) {}
   }
 
-  /// A class, because closures of several tasks share it.
+  /// This is a class, because closures of several tasks share it.
   private final class Runs: Sendable {
     let count = Mutex(0)
   }
@@ -60,7 +60,7 @@ struct AsyncSemaphoreTests {
   /// Every caller's turn comes at once.
   private let atOnce: SharedWork<Int, Int>.Turn = { await $0() }
 
-  /// Work for key 1 that goes on until it is cancelled.
+  /// Work that continues until it is cancelled.
   private func endless(_ runs: Runs, _ begin: AsyncStream<Void>.Continuation) -> @Sendable () async throws -> Int {
     {
       runs.count.withLock { $0 += 1 }
@@ -110,7 +110,7 @@ struct AsyncSemaphoreTests {
     let (held, open) = await holder(of: slots)
     let annas = Task { try await work.value(of: 1, in: { body in try await slots.run(for: anna, body) }) { 1 } }
     while slots.waitingCount == 0 { await Task.yield() }
-    // The user's queue is full: only this caller is turned away.
+    // The user's queue is full, so only this caller is rejected.
     let refused = Task { try await work.value(of: 1, in: { body in try await slots.run(for: anna, body) }) { 2 } }
     await #expect(throws: TooManyWaiting.self) { _ = try await refused.value }
     let bens = Task { try await work.value(of: 1, in: { body in try await slots.run(for: ben, body) }) { 3 } }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MediaFiles
 
-/// What a program can and cannot do that looks at a stranger's file.
+/// What a program that reads an untrusted file can and cannot do.
 @Suite("A confined process")
 struct ConfinedProcessTests {
   private let process = ConfinedProcess(limiter: "/usr/bin/prlimit")
@@ -80,7 +80,7 @@ struct ConfinedProcessTests {
   func killed() async throws {
     var process = process
     process.wallTime = .milliseconds(200)
-    // Named by a time that no other process sleeps for.
+    // Identified by a duration that no other process uses.
     let seconds = "\(UInt32.random(in: 1_000_000...999_999_999))"
     #expect(try await process.output(of: "/bin/sleep", [seconds], reading: "/dev/null") == nil)
     let commands = try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { Int($0) != nil }

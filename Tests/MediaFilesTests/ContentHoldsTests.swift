@@ -8,7 +8,7 @@ struct ContentHoldsTests {
   private let content = sample(1)
   private let other = sample(2)
 
-  /// What the macros cannot call in place, for it changes the value.
+  /// Functions for calls that the macros cannot make, because they change the value.
   private func watches(_ hash: ContentHash, _ holds: inout ContentHolds) -> Bool { holds.watch(hash) }
   private func endsWatch(_ hash: ContentHash, _ holds: inout ContentHolds) -> Bool { holds.endWatch(hash) }
 

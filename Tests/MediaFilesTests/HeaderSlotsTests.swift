@@ -8,11 +8,11 @@ struct HeaderSlotsTests {
   private let folder: TemporaryFolder
   private let tools: ImageTools
   private let image: String
-  /// A line when a program begins, and one when it ends.
+  /// A file with a line for each start and each end of a program.
   private let turns: String
 
-  /// Reading a header takes 0.1 s: long enough for other programs to start meanwhile. Its time limit is longer than the
-  /// server's, which a program can reach on a busy machine.
+  /// Reading a header takes 0.1 s, which is long enough for other programs to start meanwhile. The time limit is longer
+  /// than the server's limit, which a program can reach on a busy machine.
   init() throws {
     folder = try TemporaryFolder()
     (image, turns) = (folder.path + "/image", folder.path + "/turns")
@@ -27,7 +27,7 @@ struct HeaderSlotsTests {
     tools = try #require(ImageTools(in: programs.path, headerTime: .seconds(60)))
   }
 
-  /// How many programs ran at once at most.
+  /// The maximum number of programs that ran at once.
   private func mostAtOnce() throws -> Int {
     var (running, most) = (0, 0)
     for turn in try String(contentsOfFile: turns, encoding: .utf8).split(separator: "\n") {
@@ -44,7 +44,7 @@ struct HeaderSlotsTests {
     #expect(try mostAtOnce() <= most)
   }
 
-  /// - Returns: whether all were read.
+  /// - Returns: whether all headers were read.
   private func readFour(of users: UInt64) async throws -> Bool {
     let (tools, image) = (self.tools, self.image)
     return try await withThrowingTaskGroup(of: ImageHeader?.self) { group in

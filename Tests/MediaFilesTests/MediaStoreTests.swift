@@ -187,8 +187,8 @@ struct MediaStoreTests {
   }
 }
 
-/// What a closure leaves behind. Used by one task at a time.
+/// A value that a closure writes. Only one task uses it at a time.
 private final class Box<Value: Sendable>: @unchecked Sendable {
-  // Every test here awaits the closure that writes it before it reads it.
+  // Every test here awaits the closure that writes the value before reading it.
   var value: Value?
 }

@@ -4,7 +4,7 @@ import NIOCore
 
 @testable import MediaFiles
 
-/// A content hash that nothing has.
+/// A content hash for which there is no content.
 func sample(_ byte: UInt8) -> ContentHash {
   guard let hash = ContentHash([UInt8](repeating: byte, count: ContentHash.byteCount)) else {
     fatalError("a sample has the length of a hash")
@@ -15,7 +15,7 @@ func sample(_ byte: UInt8) -> ContentHash {
 func user(_ number: UInt64) -> UserID { UserID(UUIDBytes(high: 1, low: number)) }
 let anna = user(1_000_000)
 
-/// A folder that goes with the value.
+/// A folder that is removed with its last reference.
 final class TemporaryFolder {
   let path: String
 
@@ -29,7 +29,7 @@ final class TemporaryFolder {
   var media: String { path + "/media" }
 }
 
-/// A body in pieces.
+/// A body in several pieces.
 func body(_ pieces: [[UInt8]]) -> AsyncStream<ByteBuffer> {
   AsyncStream { continuation in
     for piece in pieces { continuation.yield(ByteBuffer(bytes: piece)) }

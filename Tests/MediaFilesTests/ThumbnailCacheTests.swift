@@ -14,7 +14,7 @@ struct ThumbnailCacheTests {
     folder = try MediaFolder(opening: temporary.media)
   }
 
-  /// Puts a file into the cache that was made so many seconds after the first one.
+  /// Puts a file into the cache, with a modification time this many seconds after a fixed one.
   private func put(_ number: UInt8, bytes: Int, seconds: Int) throws {
     let path = folder.undecodable(sample(number))
     let shelf = URL(filePath: path).deletingLastPathComponent()
@@ -52,7 +52,7 @@ struct ThumbnailCacheTests {
     #expect(cache.bytes == 10 * block)
     try put(11, bytes: 1, seconds: 100)
     cache.add(1)
-    // Made 1 and 2 seconds after the first.
+    // These two have the earliest times.
     #expect((UInt8(1)...11).filter { !isThere($0) } == [5, 8])
     #expect(cache.bytes == 9 * block)
   }

@@ -10,7 +10,7 @@ struct ThumbnailLimitTests {
   private let programs: FakePrograms
   private let store: MediaStore
 
-  /// The widest thumbnail is larger than a program may write.
+  /// The widest thumbnail exceeds the output limit of a program.
   init() throws {
     folder = try TemporaryFolder()
     programs = try FakePrograms(

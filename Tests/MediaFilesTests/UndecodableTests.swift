@@ -30,7 +30,7 @@ struct UndecodableTests {
     #expect(programs.runs == 1)
     let mark = store.folder.undecodable(file.hash)
     #expect(FileManager.default.fileExists(atPath: mark))
-    // What made it fail may have passed after a while.
+    // The cause of the failure may have gone after a while.
     let past = Date(timeIntervalSinceNow: -Double(Limits.undecodableSeconds + 60))
     try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: mark)
     for _ in 0..<2 {
@@ -52,7 +52,7 @@ struct UndecodableTests {
     await #expect(throws: MediaError.imageUndecodable) {
       _ = try await store.thumbnail(of: file.hash, type: "image/png", size: nil, width: 80, for: anna)
     }
-    // The listing at the start may count the file, too.
+    // The listing at the start may count the file too.
     #expect(store.cache.bytes >= ThumbnailCache.blockBytes)
   }
 }

@@ -9,20 +9,20 @@ struct WaitingImagesTests {
   private let folder: TemporaryFolder
   private let tools: ImageTools
 
-  /// No program runs in these tests: every slot is taken.
+  /// No program runs in these tests, because every slot is taken.
   init() throws {
     folder = try TemporaryFolder()
     let programs = try FakePrograms(in: folder, vipsheader: "exit 1", vipsthumbnail: "exit 1")
     tools = try #require(ImageTools(in: programs.path))
   }
 
-  /// A class, because several tasks share it.
+  /// This is a class, because several tasks share it.
   private final class Refusals: Sendable {
     let count = Atomic(0)
   }
 
-  /// Takes every slot, then lets one user make one request more than may wait, and cancels them all.
-  /// - Returns: how many requests were refused as busy.
+  /// Takes every slot, lets one user make one more request than may wait, and cancels them all.
+  /// - Returns: the number of requests that were rejected as busy.
   private func refusals(
     of slots: AsyncSemaphore<UserID?>, slotCount: Int, _ request: @escaping @Sendable () async throws -> Void
   ) async throws -> Int {

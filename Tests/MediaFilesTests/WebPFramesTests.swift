@@ -20,7 +20,7 @@ struct WebPFramesTests {
     return Array(repeatElement(chunk, count: count).joined())
   }
 
-  /// - Parameter length: what the file says that it has, less the first 8 bytes.
+  /// - Parameter length: the length in the file's header, which does not count the first 8 bytes.
   private func riff(_ body: [UInt8], length: Int? = nil) -> [UInt8] {
     var file = Array("RIFF".utf8)
     file += size(length ?? body.count + 4)

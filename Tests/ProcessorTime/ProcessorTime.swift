@@ -1,6 +1,6 @@
 import Glibc
 
-/// Processor time of the calling thread: what runs on other threads at the same time does not count.
+/// The processor time of the calling thread. Work on other threads at the same time does not count.
 package enum ProcessorTime {
   package static var now: Duration {
     var time = timespec()

@@ -1,11 +1,12 @@
 private import Glibc
 
-/// Replaces `Synchronization.Mutex` where ThreadSanitizer watches: that one waits with the futex call on Linux, which
-/// the sanitizer does not know, so it takes what the lock protects for unprotected. It knows the lock of POSIX threads.
-/// `Tools/sanitize` links this file into targets that use a `Mutex`; a declaration of the own module hides imported ones.
+/// Replaces `Synchronization.Mutex` in builds with ThreadSanitizer. On Linux, that mutex waits with the futex call,
+/// which the sanitizer does not understand, so it would report the protected value as unprotected. It understands POSIX
+/// mutexes. `Tools/sanitize` links this file into targets that use a `Mutex`. A declaration in a module hides imported
+/// ones.
 ///
-/// Unchecked: the value is reached in `withLock` only, by one thread at a time, and `init` takes it `sending`, so that
-/// nobody else has it.
+/// Unchecked: the value is accessed only in `withLock`, by one thread at a time, and `init` takes it as `sending`, so
+/// no other code has a reference to it.
 package struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private let value: UnsafeMutablePointer<Value>
