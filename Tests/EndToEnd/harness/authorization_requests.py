@@ -1,4 +1,4 @@
-"""What is asked in each row of the authorization table: a request that is right but for the right to make it."""
+"""The request for each row of the authorization table. It is valid in every respect except for the caller's rights."""
 
 import json
 from collections.abc import Callable
@@ -17,21 +17,21 @@ class Ask:
     """What does not follow from the operation, whose method and path are in the contract."""
 
     body: Any = None
-    # Parameters of the path that are others than the scene's usual ones.
+    # Path parameters that differ from the default ones of the scenario.
     path: dict[str, str] = field(default_factory=dict)
     query: dict[str, Any] = field(default_factory=dict)
     data: bytes | None = None
-    # An ingest of this one line.
+    # If set, the request is an ingest of this one line.
     line: dict | None = None
-    # In whose name, by the header for that.
+    # The user to act as, sent in the `Hansard-Act-As` header.
     act_as: str | None = None
-    # What of the scene's the answer has in it, unless it concerns the caller alone.
+    # Text of the scenario that the response contains if the request succeeds. It is absent if the cell is `own`.
     shows: str | None = None
-    # Reads what the request changes, unless it concerns the caller alone.
+    # Reads the state that a successful request changes. The state stays the same if the cell is `own`.
     changes: Callable[[], Any] | None = None
-    # What the answer has for nobody.
+    # Text that no caller may see in the response.
     hides: str | None = None
-    # Who asks in the owner's place, where the request would spoil the owner for later scenes.
+    # The caller for the column `owner`, if the request would make the owner useless for later scenarios.
     owner: Api | None = None
 
     def path_of(self, operation: Operation, scene: Scenario) -> str:
@@ -42,7 +42,7 @@ class Ask:
         return path
 
     def send(self, api: Api, method: str, path: str, **headers: str):
-        """The answer, as `requests` has it."""
+        """The response, as a `requests` object."""
         data = self.data
         if self.act_as is not None:
             headers.setdefault("Hansard-Act-As", self.act_as)

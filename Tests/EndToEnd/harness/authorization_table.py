@@ -1,14 +1,15 @@
-"""Who may do what: a row for each operation of docs/openapi.yaml, and more where a right depends on what it is about.
+"""Who may do what: a row for each operation of docs/openapi.yaml, and more rows if a right depends on the object.
 
-A row is named by its operation and, after a slash, by what is special about the thing that it is asked for;
-`authorization_requests.py` says what that is. A cell is a status, and the word after it a code (CODES). `own` is said
-where something is done that concerns the caller alone and nothing of the scene: a list without the thing that the row
-is about, a write after which it is as it was. The columns are the callers of `scene.py`: the scene's owner has what
-the row is about, be it the room, the session or the file; the service acts for itself. Who lacks two things may get
-either code: a file that one does not see, for the picture of a room that one does not see, is `404/file`.
+The name of a row is its operation and, after a slash, what is special about the object of the request;
+`authorization_requests.py` defines that. A cell is a status, and after a slash an abbreviated code (CODES). `own` marks
+a request that succeeds but concerns only the caller and nothing in the scenario: a list without the object of the row,
+or a write that leaves that object unchanged. The columns are the callers of `scenario.py`. The owner of the scenario
+has the object of the row, such as the room, the session or the file. The service acts as itself, not as a user. A
+caller who lacks two rights may get the code for either: a caller who sees neither the file nor the room gets `404/file`
+for setting the file as the picture of the room.
 
-What stands here follows from docs/domain.md, docs/identity.md, docs/media.md and docs/ingest.md, and not from what the
-server was seen to answer.
+The table follows from docs/domain.md, docs/identity.md, docs/media.md and docs/ingest.md, and not from observed
+responses of the server.
 """
 
 from dataclasses import dataclass
@@ -209,9 +210,9 @@ getThumbnail                    401       404/file   404/file   404/file   404/f
 getThumbnail/message            401       404/file   200        404/file   404/file   200           200        200
 """
 
-# A service that acts in a user's name may what the user may. Where it does otherwise in a stranger's name, it brings the
-# user in (as far as any word but that of the workspace does), names users in its lines, or has no session of its own,
-# which would stay when the others are ended.
+# A service that acts as a user has the rights of that user. These rows differ when it acts as a stranger: the service
+# can add the user to a room or workspace (but to a channel only if the user is in the workspace), it can name users in
+# its ingest lines, and it has no session of its own that `endSessions` would keep.
 IN_A_STRANGERS_NAME = {
     "joinRoom": "201",
     "joinRoom/public": "403/office",
@@ -227,7 +228,7 @@ IN_A_STRANGERS_NAME = {
 class Cell:
     status: int
     code: str | None
-    # Done, but to nothing of the scene's.
+    # The request succeeds but does not concern anything in the scenario.
     own: bool
 
 
@@ -242,7 +243,7 @@ class Row:
 
     @property
     def in_a_strangers_name(self) -> Cell:
-        """For a service that acts so."""
+        """The cell for a service that acts as a stranger."""
         return cell(IN_A_STRANGERS_NAME[self.name]) if self.name in IN_A_STRANGERS_NAME else self.cells["stranger"]
 
 

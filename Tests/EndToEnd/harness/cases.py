@@ -1,4 +1,5 @@
-"""What a mutation of the API is as a case: how to do it, what comes between, how to lose the right to it."""
+"""A test case for a mutation of the API: how to do it, what happens before a retry, and how the caller loses the right
+to it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,15 +11,15 @@ from .people import Person, Room, World
 
 @dataclass
 class Case:
-    # Does the mutation; the same each time. Gives (status, position or None, code or None).
+    # Sends the same mutation each time. Returns (status, position or None, code or None).
     do: Callable[[], tuple[int, int | None, str | None]]
-    # Something newer that a retry must leave alone.
+    # Makes a newer change that a retry of the mutation must leave alone.
     intervene: Callable[[], Any]
-    # What the mutation and the newer act show of themselves.
+    # Reads the state that the mutation and the newer change affect.
     state: Callable[[], Any]
-    # Takes the right to the mutation away; None where it cannot be lost.
+    # Takes away the right to the mutation; None if it cannot be lost.
     lose: Callable[[], Any] | None = None
-    # What a retry without the right comes to.
+    # The code of the problem that a retry without the right gets.
     refusal: str | None = None
 
 
@@ -50,7 +51,7 @@ def leave(person: Person, room: Room):
 
 
 def hand_over(person: Person, room: Room, to: Person):
-    """An owner goes only so."""
+    """Transfers the room and then leaves it, because an owner cannot leave otherwise."""
     def do():
         person.post(f"{room.path}/transfer", {"userId": to.id})
         person.post(f"{room.path}/leave")

@@ -1,4 +1,4 @@
-"""Certificates that a test makes for itself."""
+"""Certificates that a test creates for itself."""
 
 import datetime
 import ipaddress
@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 @dataclass(frozen=True)
 class Certificate:
-    """PEM files of a certificate for 127.0.0.1, of its key, and of the authority that signed it."""
+    """PEM files: a certificate for 127.0.0.1, its private key, and the certificate of the authority that signed it."""
 
     certificate: pathlib.Path
     key: pathlib.Path
@@ -20,7 +20,7 @@ class Certificate:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The settings with which a server uses it."""
+        """The settings with which a server uses the certificate."""
         return {"HANSARD_TLS_CERTIFICATE_FILE": str(self.certificate), "HANSARD_TLS_KEY_FILE": str(self.key)}
 
 

@@ -1,4 +1,4 @@
-"""A client of the API that holds every answer against the contract."""
+"""A client of the API that checks every response against the contract."""
 
 import json
 import uuid
@@ -18,7 +18,7 @@ def new_id() -> str:
 
 
 class Api:
-    """Requests of one caller. Not for use by several threads at once: each takes its own `again()`."""
+    """Sends the requests of one caller. Threads must not share it: each uses its own copy from `again()`."""
 
     def __init__(self, server: Server, token: str | None = None, act_as: str | None = None):
         self.server = server
@@ -29,11 +29,11 @@ class Api:
         self.http.verify = server.authority or True
 
     def again(self) -> "Api":
-        """The same caller over a connection of its own."""
+        """The same caller with its own connection."""
         return Api(self.server, self.token, self.act_as)
 
     def request(self, method: str, path: str, body=None, *, data=None, key=None, headers=None, **options):
-        """Sends `body` as JSON, or `data` as it is; checks the answer against docs/openapi.yaml."""
+        """Sends `body` as JSON, or `data` unchanged, and checks the response against docs/openapi.yaml."""
         all_headers = {}
         if self.token is not None:
             all_headers["Authorization"] = f"Bearer {self.token}"
@@ -75,7 +75,7 @@ class Api:
         return self.call("DELETE", path, expect=expect, **options)
 
     def refused(self, code: str, method: str, path: str, body=None, **options) -> dict:
-        """The request has to come to the problem `code`, with the status that docs/errors.md gives it."""
+        """Expects the problem `code`, with the status that docs/errors.md lists for it."""
         response = self.request(method, path, body, **options)
         assert response.status_code >= 400, f"{method} {path}: {response.status_code} instead of the problem {code}"
         problem = response.json()
@@ -84,7 +84,7 @@ class Api:
         return problem
 
     def ingest(self, lines: list[dict]) -> list[dict]:
-        """One request; the results in order."""
+        """Sends the lines in one request and returns the results in order."""
         return self.ingest_bytes("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode())
 
     def ingest_bytes(self, data: bytes) -> list[dict]:
@@ -93,7 +93,8 @@ class Api:
         return read_results(response.content)
 
     def ingest_all(self, lines: list[dict], each: int = 20_000) -> list[dict]:
-        """As many requests as it takes; every line has to be recorded or a repeat. The `line` starts anew in each."""
+        """Sends as many requests as needed. Every line must be recorded or a repeat. The `line` numbers start again in
+        each."""
         results = []
         for start in range(0, len(lines), each):
             part = self.ingest(lines[start : start + each])
@@ -105,7 +106,7 @@ class Api:
 
 
 def read_results(content: bytes) -> list[dict]:
-    """Result lines, each held against the contract."""
+    """The result lines, each checked against the contract."""
     results = [json.loads(line) for line in content.decode().splitlines()]
     for result in results:
         check_result(result)

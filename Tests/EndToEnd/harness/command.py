@@ -1,4 +1,4 @@
-"""The executable's other subcommands."""
+"""The other subcommands of the executable."""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .places import hansard_binary
 
 TIMEOUT_SECONDS = 600
-# Only a server that does not come to rest at all waits so long; a slow machine may take its time.
+# How long `settle` waits. It is generous, so that only a server that never becomes idle exceeds it, not a slow machine.
 SETTLE_SECONDS = 60
 
 
@@ -34,7 +34,7 @@ class Outcome:
 
 
 def hansard(*arguments, expect: int | None = 0, stdin: bytes | None = None) -> Outcome:
-    """Runs `hansard ARGUMENTS`; `expect` None takes any exit status."""
+    """Runs `hansard ARGUMENTS`. If `expect` is None, any exit status is accepted."""
     command = [str(hansard_binary()), *map(str, arguments)]
     done = subprocess.run(command, input=stdin, capture_output=True, timeout=TIMEOUT_SECONDS)
     outcome = Outcome(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
@@ -54,7 +54,8 @@ def stat(data: pathlib.Path) -> dict:
 
 
 def settle(server) -> int:
-    """Waits until tools beside the server see all that is durable: at rest, the log itself says so."""
+    """Waits until tools that run beside the server see every durable event. The log itself shows them all once the
+    server is idle."""
     head = server.head()
     deadline = time.monotonic() + SETTLE_SECONDS
     while (shown := stat(server.data)["head"]) < head:
@@ -64,6 +65,6 @@ def settle(server) -> int:
 
 
 def check_data(data: pathlib.Path) -> None:
-    """The log is whole, and a replay gives what the views hold."""
+    """Checks that the log is intact, and that a replay gives the same read models."""
     hansard("log", "verify", "--data", data)
     hansard("replay", "--data", data, "--verify")

@@ -16,7 +16,7 @@ def write(folder: pathlib.Path, settings: dict) -> str:
 
 @contextlib.contextmanager
 def configured(folder: pathlib.Path, settings: dict, *flags: str):
-    """The world of a server that is started with these settings, and ended after."""
+    """The world of a server that is started with these settings and stopped after the block."""
     server = Server(folder / "data", "--config", write(folder, settings), *flags).start()
     try:
         yield World(server)

@@ -1,4 +1,4 @@
-"""docs/openapi.yaml as a check of every response."""
+"""Checks every response against docs/openapi.yaml."""
 
 import functools
 import re
@@ -17,7 +17,7 @@ from .quick import QuickSchemas
 METHODS = ("get", "put", "post", "patch", "delete")
 DOCUMENT = "urn:hansard:openapi"
 PROBLEM = "application/problem+json"
-# What a path that the contract does not have is answered with.
+# The codes that the server may return for a path that the contract does not have.
 OF_NO_ROUTE = (
     "route_not_found", "method_not_allowed", "rate_limited", "target_too_long", "headers_too_large", "malformed_request")
 
@@ -35,17 +35,17 @@ class Operation:
 
     @property
     def parameters(self) -> list[str]:
-        """Those of the path."""
+        """The names of the path parameters."""
         return re.findall(r"\{(\w+)\}", self.path)
 
     def takes(self, parameter: str) -> bool:
-        """Whether it has a parameter that the contract defines once for all, by its name there."""
+        """Whether the operation refers to the shared parameter with this name in `components/parameters`."""
         name = f"/{parameter}"
         return any(each.get("$ref", "").endswith(name) for each in self.spec.get("parameters", []))
 
 
 class Violation(AssertionError):
-    """The server's answer is not what the contract says."""
+    """The response is not what the contract says."""
 
 
 class Contract:
@@ -101,7 +101,7 @@ class Contract:
         return item
 
     def check(self, method: str, url: str, response) -> None:
-        """Raises Violation when `response` (of requests) is not as documented."""
+        """Raises Violation if `response` (a `requests` object) is not as documented."""
         path = urllib.parse.unquote(urllib.parse.urlsplit(url).path)
         operation = self.operation(method, path)
         what = f"{method} {path} answered {response.status_code}"
@@ -149,5 +149,5 @@ class Contract:
 
 @functools.cache
 def contract() -> Contract:
-    """The one contract of a run; it remembers what was exercised."""
+    """The contract, shared by the whole run: it records what was exercised."""
     return Contract(yaml.safe_load((DOCS / "openapi.yaml").read_text()))

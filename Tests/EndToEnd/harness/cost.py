@@ -21,10 +21,10 @@ from .waiting import PATIENCE_SECONDS
 SLOWNESS = float(os.environ.get("HANSARD_SLOWNESS", "1"))
 # How many times more memory the build under test takes than a release build.
 MEMORY_FACTOR = float(os.environ.get("HANSARD_MEMORY_FACTOR", "1"))
-# Processor seconds that the server may use between a request for /healthz and its response. On a busy machine the test
-# itself may wait while the server works for others.
+# Processor seconds that the server may use between a request for /healthz and its response. It is not the elapsed time,
+# because the test itself may have to wait for the processor on a busy machine.
 HEALTH_SECONDS = 2.0
-# The kernel counts processor time in ticks of a hundredth of a second; two ticks may be off.
+# The kernel counts processor time in ticks of 0.01 s; a measurement may be off by two ticks.
 TICKS_SECONDS = 0.02
 
 MIB = 1024 * 1024
@@ -64,8 +64,8 @@ def children_seconds(server: Server) -> float:
     return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
 
 
-# The names of the threads of NIO's event loops, which serve connections, and of NIO's thread pool, which does what would
-# block them. Linux shows fifteen characters, and NIO shortens its names to fit.
+# The names of the threads of NIO's event loops, which serve connections, and of NIO's thread pool, which runs blocking
+# work. Linux shows at most fifteen characters, and NIO shortens its names to fit.
 EVENT_LOOPS, THREAD_POOL = re.compile(r"NIO-\S+-#\d+"), re.compile(r".*-TP-#\d+")
 
 
@@ -79,16 +79,16 @@ def thread_seconds(server: Server) -> collections.Counter:
 
 
 def _schedules(server: Server):
-    """The name of each thread, and its time on a processor and its time waiting for one, in nanoseconds: the ticks of
-    `stat` are longer than most requests."""
+    """For each thread its name, and its time on a processor and its time waiting for one, in nanoseconds. The ticks of
+    `stat` are too coarse: most requests take less than one."""
     for task in pathlib.Path(f"/proc/{server.process.pid}/task").iterdir():
-        # A thread may end meanwhile.
+        # The thread may have ended in the meantime.
         with contextlib.suppress(OSError):
             yield (task / "comm").read_text().strip(), (task / "schedstat").read_text().split()
 
 
 def memory_limit(release_bytes: float) -> float:
-    """What the build under test may take where a release build may take `release_bytes`."""
+    """The memory that the build under test may use, given what a release build may use."""
     return release_bytes * MEMORY_FACTOR
 
 
@@ -106,13 +106,13 @@ def responds(server: Server) -> None:
 
 
 def _waited_seconds(server: Server) -> float:
-    """How long the server's threads have waited for a processor."""
+    """How long the server's threads have waited for a processor, in seconds."""
     return sum(int(times[1]) for _, times in _schedules(server)) / 1e9
 
 
 def until_idle(server: Server, patience: float = PATIENCE_SECONDS) -> None:
-    """Waits until the server uses no processor time any more: until a quarter of a second costs it at most one tick. A
-    server that waits for a processor is not idle."""
+    """Waits until the server is idle: a quarter of a second costs it at most one tick of processor time. A server that
+    waits for a processor is not idle."""
     deadline = time.monotonic() + patience
     while True:
         before, waited = server.processor_seconds(), _waited_seconds(server)

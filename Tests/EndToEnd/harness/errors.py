@@ -10,7 +10,7 @@ ROW = re.compile(r"^\| `([a-z0-9_]+)` \| (\d{3}) \| (.+) \| (.+) \|$")
 
 @functools.cache
 def documented_codes() -> dict[str, int]:
-    """Code to HTTP status."""
+    """Maps each code to its HTTP status."""
     codes: dict[str, int] = {}
     for line in (DOCS / "errors.md").read_text().splitlines():
         if match := ROW.match(line):

@@ -1,4 +1,4 @@
-"""A disk that fails when a test says so: a library that is preloaded into the server (`failing_disk.c`)."""
+"""A disk that fails when a test says so. It uses a library that is preloaded into the server (`failing_disk.c`)."""
 
 import contextlib
 import pathlib
@@ -7,12 +7,13 @@ import struct
 from .preloaded import compile_library
 
 SOURCE = pathlib.Path(__file__).parent / "failing_disk.c"
-# As `struct control`: whether reads fail, whether writes fail, whether syncs wait, and a part of the files' paths.
+# The fields of `struct control`: whether reads fail, whether writes fail, whether syncs wait, and a part of the file
+# paths.
 CONTROL = struct.Struct("<iii244s")
 
 
 class FailingDisk:
-    """Works until a test makes it fail."""
+    """A disk that works until a test makes it fail."""
 
     def __init__(self, directory: pathlib.Path):
         self.library = compile_library(SOURCE, directory)
@@ -35,7 +36,7 @@ class FailingDisk:
 
     @contextlib.contextmanager
     def syncs_wait(self, path_part: str):
-        """Within the block, no sync of a file whose path contains `path_part` ends."""
+        """Within the block, syncs of files whose paths contain `path_part` do not return."""
         self._set(path_part, False, False, True)
         try:
             yield
@@ -43,7 +44,8 @@ class FailingDisk:
             self._set(path_part, False, False, False)
 
     def _set(self, path_part: str, reads: bool, writes: bool, syncs: bool) -> None:
-        # In place, because the server has mapped the file. The path comes first, so that no fault hits the files of before.
+        # Writes in place, because the server has mapped the file. Sets the path while no fault is active, so that the
+        # faults never affect the files of an earlier block.
         with self.file.open("r+b") as file:
             file.write(CONTROL.pack(0, 0, 0, path_part.encode()))
             file.flush()

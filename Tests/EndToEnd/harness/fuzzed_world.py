@@ -1,8 +1,8 @@
-"""What the examples of docs/openapi.yaml speak of, made on a real server.
+"""Creates the objects that the examples of docs/openapi.yaml name on a real server.
 
-A request that Schemathesis makes has the contract's example where it means something that exists; `Stage.put` writes in
-its place the ID of something that does exist, and that fits what the operation is for: a user who is banned where a ban
-is to be lifted, a room of somebody else's where the caller is to leave one.
+Schemathesis uses the examples of the contract as IDs in its requests. `ScenarioHolder.substitute` replaces each with
+the ID of an object that exists and that fits the operation: a banned user if the operation lifts a ban, or another
+user's room if the caller is to leave one.
 """
 
 import functools
@@ -17,14 +17,14 @@ from .images import encoded, photograph
 from .people import Room, Workspace, World
 
 OCTETS = "application/octet-stream"
-# What the caller of the examples logs in with.
+# The credentials of the caller in the examples.
 EMAIL = "anna@example.org"
 PASSWORD = "correct horse"
 
 
 @dataclass(frozen=True)
 class RunningServer:
-    """As much of a server as a client needs: the process belongs to somebody else."""
+    """The part of a server that a client needs. The process belongs to somebody else."""
 
     url: str
     token: str
@@ -32,21 +32,21 @@ class RunningServer:
 
 
 def example(parameter: str) -> str:
-    """What the contract's examples call the thing that a parameter of this name stands for."""
+    """The contract's example for the shared parameter with this name."""
     return contract().document["components"]["parameters"][parameter]["example"]
 
 
 def body_example(operation: Operation) -> dict:
-    """Empty where it takes no JSON, or nothing is shown."""
+    """The example of the JSON body; empty if the operation takes no JSON or shows no example."""
     return operation.spec.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example", {})
 
 
 def sent(operation: str, field: str) -> str:
-    """What the example of an operation's body has in a field."""
+    """The value of a field in the example of an operation's body."""
     return next(body_example(each)[field] for each in contract().operations if each.id == operation)
 
 
-# From the examples to the properties of `Scenario` that they stand for, by operation where it matters.
+# For each example value, the property of `FuzzedScenario` that replaces it, by operation. None is the default.
 MEANINGS: dict[str, dict[str | None, str]] = {
     example("userId"): {
         None: "member", "unbanUser": "banned", "withdrawInvitation": "invited", "inviteUser": "stranger",
@@ -71,7 +71,7 @@ MEANINGS: dict[str, dict[str | None, str]] = {
     sent("refreshSession", "refreshToken"): {None: "refresh_token"},
     sent("resetPassword", "token"): {None: "reset_token"},
 }
-# Times that have to be in the future; those of the examples will pass one day.
+# The fields whose times must be in the future. The times in the examples will pass one day.
 FUTURE = ("sendAt", "expiresAt")
 
 
@@ -105,7 +105,7 @@ class Scenario:
 
     @functools.cached_property
     def member(self) -> str:
-        """Of the room."""
+        """A member of the room."""
         user = self.account()
         self.api.put(f"{Room(self.room).path}/members/{user}")
         return user
@@ -122,7 +122,7 @@ class Scenario:
 
     @functools.cached_property
     def colleague(self) -> str:
-        """Of the workspace."""
+        """A member of the workspace."""
         user = self.account()
         self.world.acting_as(user).post(f"{Workspace(self.workspace).path}/join")
         return user
@@ -135,7 +135,7 @@ class Scenario:
 
     @functools.cached_property
     def someone(self) -> Api:
-        """Whose rooms and workspaces the caller comes into."""
+        """The owner of the rooms and workspaces that the caller joins."""
         return self.world.acting_as(self.account())
 
     # MARK: Rooms
@@ -191,7 +191,7 @@ class Scenario:
 
     @functools.cached_property
     def thread(self) -> tuple[str, str]:
-        """A message with a picture, a reaction and a pin, and the reply to it."""
+        """A message with a picture, a reaction and a pin, and a reply to it in its thread."""
         room, id, reply = Room(self.room), new_id(), new_id()
         self.api.put(room.message(id), {"text": "hello", "attachments": [{"mediaId": self.medium}]})
         reader = self.world.acting_as(self.member)
@@ -224,7 +224,7 @@ class Scenario:
 
     @functools.cached_property
     def link(self) -> str:
-        """Into a room that the caller does not know yet."""
+        """The token of an invite to a room that the caller is not in."""
         room = self.new_room(self.someone)
         return self.someone.post(f"{Room(room).path}/invites", {"id": new_id()})["token"]
 

@@ -1,5 +1,5 @@
-"""Pages of docs/guides as programs: their shell is run as a reader would paste it, and what they say it answers is
-compared with what it answers."""
+"""Runs the pages of docs/guides as programs: runs their shell commands as a reader would paste them, and compares the
+responses that a page shows with the real ones."""
 
 import json
 import os
@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from .server import Server
 
 SECONDS = 900
-# Stands between the outputs of two blocks.
+# Separates the outputs of two blocks.
 RECORD_SEPARATOR = "\x1e"
-# In a shown answer: any value but null; within a text any characters; as a field's name any further fields.
+# A placeholder in a shown response. As a value it matches any value except null, within a text any characters, and as a
+# field name any additional fields.
 ANYTHING = "…"
-# What pages say, and tests have in another place.
+# The address and the folder in the pages. The tests replace them with their own.
 USUAL_ADDRESS = "127.0.0.1:8080"
 USUAL_FOLDER = "/var/lib/hansard"
 
 
 @dataclass
 class Step:
-    """One block of shell, and the answers that the page shows for it, if any."""
+    """One block of shell, and the responses that the page shows for it, if any."""
 
     page: str
     line: int
@@ -35,12 +36,12 @@ class Step:
 
 
 class Guide:
-    """Blocks marked `sh` are run; a block marked `json` right behind one shows the JSON values that it prints, all of
-    them and in their order. The server's settings, where a page needs some, are in a block marked `json settings`."""
+    """Blocks marked `sh` are run. A block marked `json` directly after one shows all JSON values that it prints, in
+    order. If a page needs settings for the server, they are in a block marked `json settings`."""
 
     def __init__(self, path: pathlib.Path, preface: pathlib.Path, section: str | None = None):
-        """`preface` is the page with the lines that are to be pasted before those of all others; `section` the heading
-        of the one part of the page that is a guide."""
+        """`preface` is the page with the commands to paste before those of all other pages. `section` is the heading of
+        the part of the page that is a guide, if only one part is."""
         self.path = path
         self.settings: dict = {}
         self.steps: list[Step] = []
@@ -71,7 +72,7 @@ class Guide:
         return json.dumps(self.settings).replace(USUAL_FOLDER, str(folder))
 
     def script(self, server: Server, folder: pathlib.Path) -> str:
-        """All steps in one shell. What a page assigns is exported, and kept after each step as its variables."""
+        """All steps in one shell. Exports the variables that the page assigns, and saves them after each step."""
         parts = ["set -a"]
         for number, step in enumerate(self.steps):
             parts += [step.commands, f"env -0 >{folder}/variables-{number}; printf '{RECORD_SEPARATOR}'"]
@@ -80,7 +81,8 @@ class Guide:
         return script.replace(USUAL_ADDRESS, f"127.0.0.1:{server.port}").replace(USUAL_FOLDER, str(folder))
 
     def run(self, server: Server, folder: pathlib.Path) -> None:
-        """Runs the whole page. A command that fails, and is not to fail by the `!` in front of it, ends it."""
+        """Runs the whole page. It stops at the first command that fails, unless a `!` in front says that it must
+        fail."""
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", self.script(server, folder)], cwd=folder, capture_output=True, text=True,
             timeout=SECONDS, env=os.environ | {"HANSARD_DATA": str(server.data)},
@@ -94,7 +96,8 @@ class Guide:
 
 
 def part(path: pathlib.Path, section: str) -> str:
-    """What stands under a heading, behind as many empty lines as stand before it: lines keep their numbers."""
+    """The text under a heading, preceded by as many empty lines as the page has lines before it, so that line numbers
+    stay the same."""
     before, heading, rest = path.read_text().partition(f"\n## {section}\n")
     assert heading, f"{path.name} has no section {section}"
     return "\n" * (before.count("\n") + 2) + rest.partition("\n## ")[0]
@@ -126,7 +129,7 @@ def values(text: str) -> list:
 
 
 def filled(shown, known: dict[str, str]):
-    """What is shown, with the values of the shell's variables in their places."""
+    """The shown response, with the values of the shell variables filled in."""
     if isinstance(shown, dict):
         return {name: filled(value, known) for name, value in shown.items()}
     if isinstance(shown, list):
@@ -142,7 +145,7 @@ def valued(name: str, known: dict[str, str]) -> str:
 
 
 def disagreement(shown, found, place: str) -> str | None:
-    """Why `found` is not what is shown."""
+    """How `found` differs from what is shown; None if they agree."""
     if shown == ANYTHING:
         return f"{place} is null" if found is None else None
     if isinstance(shown, dict) and isinstance(found, dict):

@@ -1,4 +1,4 @@
-"""Chat histories: a seeded generator, a reader, and an independent recount of what an import must give."""
+"""Chat histories: a seeded generator, a reader, and an independent calculation of what an import must produce."""
 
 import datetime
 import json
@@ -14,7 +14,8 @@ SEED = 20_260_131
 ENGLISH = "tea is ready who wants cake the kernel panics again try turning it off and on I like rain do you".split()
 KOREAN = "오늘 점심 뭐 먹을까 비가 온다 회의는 세시에 합니다 사진 보내줘 고마워 잘 자 내일 보자 커피 한잔".split()
 EMOJI = ["👍", "🎉", "😂", "❤️", "👩‍👩‍👧‍👦", "🇰🇷", "🏳️‍🌈", "🙈"]
-# What text fields trip over: quotes, escapes, line breaks, controls, right to left, decomposed Hangul, a high plane.
+# Texts that are often handled badly: quotes, escapes, line breaks, control characters, right to left, decomposed
+# Hangul, characters outside the basic plane, and a single space.
 AWKWARD = [
     'a "quoted" \\ word', "two\nlines", "tab\tand \u0007 bell", "\u202eright to left", "\u1112\u1161\u11ab", "𝔘𝔫𝔦", " ",
 ]
@@ -36,7 +37,8 @@ def _text(random: random.Random) -> str:
 
 
 def generate(lines: int = GENERATED_LINES, seed: int = SEED) -> list[dict]:
-    """Chat in English, Korean and emoji, with equal lines, repeated joins and leaves of people who never joined."""
+    """Chat in English, Korean and emoji, with duplicate lines, repeated joins, and leaves of people who never
+    joined."""
     source = random.Random(seed)
     users = [f"user {number}" for number in range(200)] + ["|trey|", "민수", "지은", "Ω", "🙂", "a'b\"c"]
     at = datetime.datetime(2021, 3, 2, tzinfo=datetime.UTC)
@@ -76,11 +78,11 @@ def chosen(folder: pathlib.Path) -> tuple[pathlib.Path, list[dict]]:
 
 @dataclass
 class Recount:
-    """One room, told from the input alone."""
+    """The expected state of one room, calculated only from the input."""
 
     # (sender, text, time) in the order of the input.
     messages: list[tuple[str, str, str]] = field(default_factory=list)
-    # How many messages each member has read: those up to its last join or its own last message.
+    # How many messages each member has read: all up to the member's last join or own last message.
     read: dict[str, int] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
 
@@ -94,7 +96,7 @@ class Recount:
     def apply(self, entry: dict) -> None:
         user = entry["user"]
         self.seen.add(user)
-        # Speaking or leaving implies having joined; a repeated join changes nothing.
+        # Sending or leaving implies having joined. A repeated join changes nothing.
         if user not in self.read:
             self.read[user] = len(self.messages)
         if entry["type"] == "message":

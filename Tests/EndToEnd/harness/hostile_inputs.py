@@ -1,10 +1,11 @@
-"""Makes hostile JSON and texts of several kinds and two ways to send them, from a seed: the same seed gives the same bytes."""
+"""Makes hostile JSON and texts of several kinds from a seed, and ways to send them. The same seed gives the same
+bytes."""
 
 import base64
 import json
 import random
 
-# As large as a body may be that the server reads at all, less the rest of the body.
+# Just below the largest body that the server reads, with space for the rest of the body.
 BODY_BYTES = 120 * 1024
 
 # Texts for a query or a header. Some are longer than the server accepts there.
@@ -12,13 +13,13 @@ TEXT_BYTES = 20 * 1024
 
 # The largest number of requests that are sent at once.
 MOST_AT_ONCE = 8
-# A request that is sent slowly comes in at most MOST_PIECES pieces, at most LONGEST_PAUSE seconds apart.
+# A request that is sent slowly is split into at most MOST_PIECES pieces, at most LONGEST_PAUSE seconds apart.
 MOST_PIECES = 8
 LONGEST_PAUSE = 0.01
 
-# Marks of several combining classes: in this order none of them is in canonical order.
+# Combining marks of several classes, listed in an order that is not canonical.
 MARKS = ["\u0315", "\u0301", "\u0323", "\u0f72", "\u0334", "\u302a", "\u0345", "\u20d0"]
-# Characters that become up to eighteen when they are normalised, or that combine with each other.
+# Characters that normalize to up to eighteen characters, or that combine with each other.
 EXPANDING = ["\ufdfa", "\ufb2c", "\u1f82", "\u0390", "\u1e9b\u0323", "\u1100\u1161\u11a8", "\uac00\u11a8", "\U0001d160"]
 INVISIBLE = ["\u200d", "\u200b", "\u202e", "\u2066", "\ufeff", "\u00ad", "\u034f", "\u180e", "\U000e0001", "\u0000"]
 
@@ -40,8 +41,8 @@ def base64url_bytes(text: str) -> bytes:
 
 
 class HostileInputs:
-    """`value` returns one JSON value of at most `BODY_BYTES`, `text` a text of at most `TEXT_BYTES` for a query or a header;
-    `many` and `slow` say how to send a request."""
+    """`value` returns one JSON value of at most `BODY_BYTES`. `text` returns a text of at most `TEXT_BYTES` for a query
+    or a header. `many` and `slow` say how to send a request."""
 
     def __init__(self, seed: int):
         self.random = random.Random(seed)
@@ -50,12 +51,12 @@ class HostileInputs:
         self.text_kinds = [self.words, self.repeated, self.digits, self.marked_text, self.unicode_text, self.deep]
 
     def value(self) -> tuple[str, str]:
-        """A kind's name, and a value of that kind."""
+        """The name of a kind, and a value of that kind."""
         kind = self.random.choice(self.kinds)
         return kind.__name__, kind()
 
     def text(self) -> tuple[str, str]:
-        """A kind's name, and a text of that kind. Half of them are cut to a length at or next to a limit."""
+        """The name of a kind, and a text of that kind. Half of the texts are cut to a length at or next to a limit."""
         kind = self.random.choice(self.text_kinds)
         text = kind()
         if self.random.random() < 0.5:
@@ -75,17 +76,18 @@ class HostileInputs:
         return self.random.randint(2, MOST_AT_ONCE)
 
     def slow(self, data: bytes) -> list[tuple[bytes, float]]:
-        """The request in pieces, each with the seconds to wait after it. A cut may be inside a character."""
+        """The request in pieces, each with the seconds to wait after it. A cut may be in the middle of a character."""
         cuts = sorted(self.random.randint(0, len(data)) for _ in range(self.random.randint(1, MOST_PIECES - 1)))
         ends = zip([0, *cuts], [*cuts, len(data)], strict=True)
         return [(data[start:end], self.random.uniform(0, LONGEST_PAUSE)) for start, end in ends if start < end]
 
     def size(self) -> int:
-        """Small sizes come as often as large ones."""
+        """A random size in bytes. Small sizes are as likely as large ones."""
         return int(2 ** self.random.uniform(4, 16.8))
 
     def deep(self) -> str:
-        """Arrays, objects or both, to a depth around the limit or far beyond, some without an end."""
+        """Arrays, objects or both, nested to a depth around the limit or far beyond, sometimes without the closing
+        brackets."""
         depth = self.random.choice([63, 64, 65, 200, 505, 508, self.size()])
         opening = self.random.choice(['[', '{"a":', '[{"a":', '[1,'])
         depth = min(depth, BODY_BYTES // (2 * len(opening)))
@@ -94,7 +96,7 @@ class HostileInputs:
         return opening * depth + "1" + (closing * depth if ends else "")
 
     def wide(self) -> str:
-        """Many members or elements, flat or in groups, some members twice."""
+        """Many members or elements of one array or object, with some duplicate members."""
         count = self.size() // 4
         if self.random.random() < 0.5:
             element = self.random.choice(["1", "{}", '""', "[]", "1e9", '{"a":1}', "null"])
@@ -111,7 +113,8 @@ class HostileInputs:
         return json.dumps(self.random.choice(["a", "a ", "가", "😀", '"', "\\", "\x01"]) * (self.size() // 8))
 
     def long_names(self) -> str:
-        """Members whose names are about as long as they may be, or far longer. Some differ in their last characters only."""
+        """Members with names about as long as the limit, or far longer. Some names differ only in their last
+        characters."""
         length = self.random.choice([1023, 1024, 1025, self.size()])
         unit = self.random.choice(["k", "가", "😀", "e\u0301", "\ufdfa", "\\u0041", "\\\\"])
         name = unit * (length // len(unit.encode()))
@@ -121,7 +124,7 @@ class HostileInputs:
         return "{" + ",".join(f'"{each}":1' for each in names) + "}"
 
     def marks(self) -> str:
-        """A letter with combining marks in an order that is not canonical: up to the limit of a run, or far beyond."""
+        """Letters with combining marks that are not in canonical order: runs up to the limit, or far beyond."""
         text = self.marked_text()
         return self.random.choice([json.dumps(text, ensure_ascii=False), "{" + json.dumps(text, ensure_ascii=False) + ":1}"])
 
@@ -137,17 +140,17 @@ class HostileInputs:
         return json.dumps(text, ensure_ascii=self.random.random() < 0.3)
 
     def escapes(self) -> str:
-        """Escapes: lone and paired surrogates, controls, unknown ones, cut off ones."""
+        """Escapes: lone and paired surrogates, control characters, unknown escapes, and incomplete ones."""
         parts = ["\\ud800", "\\udc00", "\\ud83d\\ude00", "\\u0000", "\\n", "\\u0301", "\\x41", "\\u12", "\\u0041"]
         return '"' + "".join(self.random.choices(parts, k=min(self.size() // 8, BODY_BYTES // 12))) + '"'
 
-    # Texts for queries and headers.
+    # Texts for queries and headers
 
     def unicode_text(self) -> str:
         return "".join(self.random.choices(EXPANDING + INVISIBLE, k=min(self.size() // 4, BODY_BYTES // 20)))
 
     def words(self) -> str:
-        """As many words as fit, equal ones, different ones, or only their first letters."""
+        """As many words as fit: equal ones, different ones, or single letters."""
         word = self.random.choice([lambda number: "a", lambda number: f"w{number}", lambda number: chr(0x61 + number % 26)])
         return " ".join(word(number) for number in range(self.size() // 4))
 
@@ -155,7 +158,7 @@ class HostileInputs:
         return self.random.choice(["a", "-", "_", "=", "%", "é", '"', "*", ",", ";q=0,", "가"]) * (self.size() // 4)
 
     def digits(self) -> str:
-        """Numbers around the limits of integers, and times."""
+        """Numbers around the limits of integers, alone or within times."""
         number = self.random.choice([2**31, 2**32, 2**53, 2**63, 2**64, 10**self.random.randint(0, 400)])
         return self.random.choice(["", "-", "+", "0", "0x", " "]) + self.random.choice([
             str(number + self.random.randint(-1, 1)), f"{number}e{number}", f"{number}-01-01T00:00:00Z", f"2020-01-01T00:00:00.{number}Z"])

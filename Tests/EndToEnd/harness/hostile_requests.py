@@ -1,4 +1,4 @@
-"""Makes hostile requests from a seed: a hostile value in a JSON body, in a line of an ingest, in a query or in a header."""
+"""Makes hostile requests from a seed: a hostile value in a JSON body, in an ingest line, in a query or in a header."""
 
 import json
 import urllib.parse
@@ -9,7 +9,7 @@ from .client import NDJSON, Api, new_id
 from .hostile_inputs import HostileInputs, base64url, encoded
 from .people import PASSWORD, Room
 
-# The most lines of one ingest, and the most header fields of one request in addition to the usual ones. The server accepts 100.
+# The most lines of one ingest, and the most extra header fields of one request. The server accepts 100 header fields.
 MOST_LINES, MOST_FIELDS = 4, 120
 QUERIES = [
     # Path, parameter, and how often it is chosen.
@@ -43,7 +43,7 @@ class HostileRequest:
         return self.target in ("/v1/sessions", "/v1/accounts")
 
     def http1_bytes(self) -> bytes:
-        """As HTTP/1.1 bytes, with `Connection: close`."""
+        """The request as HTTP/1.1 bytes, with `Connection: close`."""
         headers = {"Host": "127.0.0.1", "Connection": "close"} | self.headers
         if self.data is not None:
             headers = {"Content-Type": "application/json"} | headers | {"Content-Length": str(len(self.data))}
@@ -53,10 +53,10 @@ class HostileRequest:
 
 
 class HostileRequests:
-    """Requests of one user who is in one room. The same seed makes the same request, with new IDs."""
+    """Requests of one user in one room. The same seed makes the same request, but with new IDs."""
 
     def __init__(self, caller: Api, room: Room):
-        """Each list of the caller needs two items; with fewer it has no cursor."""
+        """Each list of the caller needs at least two items; a shorter list has no cursor."""
         self.caller = caller
         self.room = room
         self.cursors: dict[str, str | None] = {}
@@ -90,7 +90,7 @@ class HostileRequests:
         return HostileRequest(f"{kind} in {method} {path}", method, path, self.token if has_token else {}, encoded(text))
 
     def in_ingest(self, inputs: HostileInputs) -> HostileRequest:
-        """Each line has a value of its own, which may be all of the line."""
+        """Each line has its own hostile value, which may replace the whole line."""
         choice, room = inputs.random.choice, self.room.id
         lines, kinds = [], []
         for _ in range(inputs.random.randint(1, MOST_LINES)):
@@ -116,13 +116,13 @@ class HostileRequests:
         if parameter in ("cursor", "before", "after") and inputs.random.random() < 0.5 and (known := self.cursor(path)):
             kind, value = "moved cursor", inputs.moved_cursor(known)
         quoted = urllib.parse.quote(encoded(value), safe="")
-        # Without a parameter, the value is the name of one.
+        # If there is no parameter, the value is used as the name of one.
         pair = f"{quoted}=1" if parameter is None else f"{parameter}={quoted}"
         target = f"{path}{'&' if '?' in path else '?'}{pair}"
         return HostileRequest(f"{kind} in {path}, {parameter}", "GET", target, self.token)
 
     def cursor(self, path: str) -> str | None:
-        """The list's cursor for its second page; None if it has one page."""
+        """The list's cursor for its second page; None if the list has only one page."""
         if path not in self.cursors:
             self.cursors[path] = self.caller.get(path, limit=1).get("nextCursor")
         return self.cursors[path]
@@ -135,7 +135,7 @@ class HostileRequests:
             ("PATCH", self.room.path, {"topic": "tea"}), ("POST", "/v1/sessions/refresh", {"refreshToken": "x"}),
         ])
         data = None if body is None else json.dumps(body).encode()
-        # A header cannot have these bytes.
+        # A header value cannot contain these bytes.
         content = encoded(value).translate(None, b"\r\n\0").strip()
         place = choice(["bearer", "bearer", "token of JSON", "many", *HEADERS])
         if place == "bearer":
@@ -154,7 +154,7 @@ class HostileRequests:
 
 
 def with_member(body: dict, member: str, value: str) -> str:
-    """The body as JSON, with the text of a value in one member."""
+    """The body as JSON, with the given JSON text as the value of one member."""
     members = [f"{json.dumps(name)}:{json.dumps(known)}" for name, known in body.items() if name != member]
     return "{" + ",".join([*members, f"{json.dumps(member)}:{value}"]) + "}"
 

@@ -1,4 +1,4 @@
-"""HTTP/2 as a test wants it: frames of its own, and responses that it takes or leaves."""
+"""HTTP/2 for tests: a client that can write its own frames, and read or leave each response."""
 
 import socket
 import ssl
@@ -11,7 +11,7 @@ import h2.settings
 from .server import Server
 
 PATIENCE_SECONDS = 90
-# Of a stream or a connection, in bytes (RFC 9113, section 6.9.1).
+# The largest flow-control window of a stream or a connection, in bytes (RFC 9113, section 6.9.1).
 LARGEST_WINDOW = 2**31 - 1
 
 
@@ -21,10 +21,10 @@ def bearer(person) -> tuple[str, str]:
 
 
 class Http2:
-    """A connection of HTTP/2 whose frames a test may write itself."""
+    """An HTTP/2 connection on which a test can write frames itself."""
 
     def __init__(self, server: Server, source: str = "127.0.0.1", window: int | None = None):
-        """`window` is how many bytes of each response the server may send before the client takes some."""
+        """`window` is how many bytes of each response the server may send before the client acknowledges some."""
         context = ssl.create_default_context(cafile=server.authority)
         context.set_alpn_protocols(["h2"])
         plain = socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS, (source, 0))
@@ -36,7 +36,7 @@ class Http2:
         self.flush()
         if window is not None:
             self.set_window(window)
-            # The connection's own window is as large as may be.
+            # The window of the connection is as large as possible.
             self.protocol.increment_flow_control_window(LARGEST_WINDOW - self.protocol.inbound_flow_control_window)
             self.flush()
 
@@ -47,7 +47,7 @@ class Http2:
         self.socket.close()
 
     def set_window(self, window: int) -> None:
-        """Also of the streams that are open."""
+        """Sets the window of new streams and of those that are open."""
         self.protocol.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: window})
         self.flush()
 
@@ -67,7 +67,7 @@ class Http2:
         return data
 
     def status(self, stream: int) -> int:
-        """That of a response, which is read to its end."""
+        """Reads a response to its end and returns its status."""
         status = 0
         while True:
             for event in self.protocol.receive_data(self.received()):
@@ -80,7 +80,8 @@ class Http2:
             self.flush()
 
     def statuses(self, count: int) -> dict[int, int]:
-        """Those of so many responses by stream, of which no more is taken than comes by itself."""
+        """The statuses of `count` responses, by stream. Acknowledges no data, so the server sends no more than the
+        window allows."""
         found: dict[int, int] = {}
         while len(found) < count:
             for event in self.protocol.receive_data(self.received()):
@@ -94,7 +95,7 @@ class Http2:
         return found
 
     def resets(self, streams: list[int]) -> int:
-        """How many of these streams the server resets; the others get the head of a response."""
+        """How many of these streams the server resets. Each of the others must get the headers of a response."""
         left, count = set(streams), 0
         while left:
             for event in self.protocol.receive_data(self.received()):
@@ -107,7 +108,7 @@ class Http2:
         return count
 
     def take_all(self, streams: list[int], statuses: dict[int, int]) -> None:
-        """Takes the responses to their ends, and notes their statuses."""
+        """Reads the responses to their ends, and stores their statuses."""
         for length, stream in self.pending:
             self.protocol.acknowledge_received_data(length, stream)
         self.flush()
@@ -123,7 +124,7 @@ class Http2:
             self.flush()
 
     def is_cut_off_by(self, frames: bytes) -> bool:
-        """Whether the server closes the connection when it is sent these frames, rather than going on."""
+        """Whether the server closes the connection when it receives these frames, instead of continuing."""
         try:
             self.socket.sendall(frames)
             self.socket.sendall(frame(0x6, b"12345678"))
@@ -133,7 +134,7 @@ class Http2:
                 if not data:
                     return True
                 received += data
-                # The response to PING.
+                # The response to PING shows that the connection is still served.
                 if frame(0x6, b"12345678", flags=1) in received:
                     return False
         except (ConnectionError, ssl.SSLError):

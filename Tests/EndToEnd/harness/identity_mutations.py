@@ -1,4 +1,4 @@
-"""The mutations of credentials, identities, sessions, signing keys and media, as cases."""
+"""The mutations of credentials, identities, sessions, accounts, signing keys and media, as cases."""
 
 import time
 import urllib.parse
@@ -7,13 +7,13 @@ from .cases import Case, log_out, over_http
 from .client import new_id
 from .people import PASSWORD, Person, World
 
-# When the ID tokens of retries end: after any run of the tests.
+# When the ID tokens of the cases expire: later than any run of the tests, so that retries can use them.
 FAR = int(time.time()) + 86_400
 OTHER, THIRD = "another kettle on the hob", "a third kettle on the hob"
 
 
 def _nickname(world: World, person: Person):
-    """What is newer, and how it shows: neither needs a session of the person."""
+    """The newer change, and the function that reads it. Neither needs a session of the person."""
     service = world.acting_as(person.id)
     return lambda: service.patch("/v1/me", {"nickname": "Newer"}), lambda: service.get("/v1/me")["nickname"]
 

@@ -1,4 +1,4 @@
-"""`hansard import`, and a client of `/v1/ingest` that brings in a history line by line and remembers every result."""
+"""Runs `hansard import`, and sends a history to `/v1/ingest` line by line while it records every result."""
 
 import json
 import pathlib
@@ -13,7 +13,7 @@ from .people import timeline
 from .server import Server
 from .stream import IngestStream
 
-# Well below what one ingest body may hold.
+# Well below the maximum size of an ingest body.
 LINES_A_REQUEST = 20_000
 NAMESPACE = uuid.UUID("6d0f6c0e-58f1-5d5b-8f8e-3a9f6a0c1b11")
 
@@ -38,7 +38,7 @@ def _id(*parts) -> str:
 
 @dataclass
 class History:
-    """Ingest lines of a history, with IDs derived from the line and its occurrence count."""
+    """Ingest lines of a history, with IDs derived from the line and its number among identical lines."""
 
     lines: list[dict] = field(default_factory=list)
     rooms: dict[str, str] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class History:
         common = {"as": self.users[user], "roomId": self.rooms[room], "sentAt": at}
         if (room, user) not in members:
             members.add((room, user))
-            # With a key, or a second run would join again who has left since.
+            # The key makes a second run harmless: without it, a user who has left since would join again.
             self.lines.append({"op": "member.join", "key": _id("join", text, occurrences[text]), **common})
         if entry["type"] == "message":
             self.lines.append({"op": "message.send", "id": id, "text": entry["text"], **common})
@@ -77,13 +77,14 @@ class History:
 
 
 class Feed:
-    """Sends lines and kills the server after so many results."""
+    """Sends lines, and kills the server after a given number of results."""
 
     def __init__(self, server: Server):
         self.server = server
 
     def run(self, lines: list[dict], kill_after: int | None) -> list[dict]:
-        """The results received, numbered through. With `kill_after`, the server is killed when so many have come."""
+        """The results received, with `line` counted over all requests. With `kill_after`, the server is killed after
+        that many results."""
         received: list[dict] = []
         for start in range(0, len(lines), LINES_A_REQUEST):
             limit = None if kill_after is None else kill_after - len(received)
@@ -102,7 +103,7 @@ class Feed:
                 received.append(result)
                 if len(received) == kill_after:
                     self.server.kill()
-                    # What had reached this side before the kill was received too.
+                    # Results that had reached the client before the kill count as received.
                     received += stream.results()
                     break
             sender.join()
@@ -115,12 +116,12 @@ class Feed:
                 stream.send(*lines[start : start + 200])
             stream.finish()
         except OSError:
-            # The server was killed while this was sending.
+            # The server was killed while this thread was sending.
             return
 
 
 def check_rooms(server: Server, rooms: dict[str, str], users: dict[str, str], recounts: dict[str, Recount]) -> None:
-    """Each room, paged through the API from end to end, is exactly the input in the input's order."""
+    """Pages through each room and checks that it has exactly the messages of the input, in the same order."""
     names = {id: name for name, id in users.items()}
     for name, recount in recounts.items():
         reader = Api(server, server.token, act_as=users[recount.members[0]])

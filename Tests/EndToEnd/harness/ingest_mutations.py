@@ -1,4 +1,4 @@
-"""Every op of bulk ingest as a case, like those of `mutations`."""
+"""Every `op` of bulk ingest as a case, like those of `mutations`."""
 
 from .client import new_id
 from .cases import Case, leave, over_ingest

@@ -1,4 +1,4 @@
-"""An issuer of tokens on this machine: keys of its own, a JWK set over HTTP, and tokens right and wrong."""
+"""A local token issuer with its own keys, a JWK set over HTTP, and valid and invalid tokens."""
 
 import base64
 import http.server
@@ -21,7 +21,7 @@ def number(value: int) -> str:
 
 @dataclass
 class Key:
-    """A key pair; `kid` None is published without one."""
+    """A key pair. If `kid` is None, the published key has no `kid`."""
 
     algorithm: str
     kid: str | None = None
@@ -59,7 +59,8 @@ class Key:
 
 
 class Issuer:
-    """Publishes `keys` and counts who asks for them. Not answering is a matter of `status`."""
+    """Publishes `keys` and counts the requests for them. Set `status` to make it respond with an error or a
+    redirect."""
 
     def __init__(self, *keys: Key, cache_control: str | None = None):
         self.keys = list(keys)
@@ -74,7 +75,7 @@ class Issuer:
                 issuer.fetches += 1
                 body = issuer.body
                 if body is None:
-                    # A key of another kind does not spoil the set.
+                    # An unsupported key. It must not prevent the use of the other keys.
                     odd = {"kty": "oct", "kid": "odd", "k": "c2VjcmV0"}
                     body = json.dumps({"keys": [odd, *(key.jwk for key in issuer.keys)]}).encode()
                 self.send_response(issuer.status)
@@ -104,7 +105,7 @@ class Issuer:
         self.thread.join()
 
     def settings(self, **changes) -> dict:
-        """What the operator writes about this issuer."""
+        """The settings with which an operator configures this issuer."""
         return {"issuer": self.url, "audiences": [AUDIENCE, "second.example"], "jwks": f"{self.url}/keys"} | changes
 
     def claims(self, subject: str, **changes) -> dict:
@@ -113,7 +114,7 @@ class Issuer:
         return {name: value for name, value in claims.items() if value is not None}
 
     def token(self, subject: str, key: Key | None = None, headers: dict | None = None, **changes) -> str:
-        """Signed with `key`, or the first one; a claim that is None is left out."""
+        """A token signed with `key`, or with the first key. A claim that is None is omitted."""
         key = key or self.keys[0]
         return jwt.encode(
             self.claims(subject, **changes), key.private, algorithm=key.algorithm,
@@ -122,6 +123,6 @@ class Issuer:
 
 
 def unsigned(header: dict, claims: dict, signature: bytes = b"") -> str:
-    """A token put together by hand."""
+    """A token assembled by hand."""
     parts = [json.dumps(header).encode(), json.dumps(claims).encode(), signature]
     return ".".join(base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts)

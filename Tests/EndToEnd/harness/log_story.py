@@ -1,4 +1,4 @@
-"""A log that has something of everything, and what an erasure and a forger make of its events."""
+"""A log with every kind of content, and the changes that an erasure or a forger makes to its events."""
 
 import dataclasses
 import random
@@ -10,7 +10,7 @@ from .log_writer import CREATED, Event, Part, digests
 ALICE, BOB, CAROL, DAVE = (bytes([0xA0 + number]) * 16 for number in range(4))
 ROOMS = [bytes([0x50 + number]) * 16 for number in range(9)]
 DICTIONARY = b"".join(b"message %d " % number for number in range(300, 700))
-# Blocks of each segment; the first two are sealed.
+# The number of events in each block of each segment. The first two segments are sealed.
 SHAPE = [[120, 180], [150, 250], [10, 20], [5, 4, 3]]
 
 
@@ -46,7 +46,8 @@ def wrapped(text: bytes) -> bytes:
 
 
 def erase(events: list, author: bytes) -> list:
-    """The author's registration and every third message lose their payloads, the others get salts of their own."""
+    """Removes the payload of the author's registration and of every third event of the log that is the author's. The
+    author's other events store their salts, because the key that derived the salts is gone with the registration."""
     after = []
     for number, (event, (salt, digest)) in enumerate(zip(events, digests(events))):
         if event.actor != author or event.form != 0:
@@ -59,7 +60,7 @@ def erase(events: list, author: bytes) -> list:
 
 
 def parts(events: list, shape: list = SHAPE, sealed: int = 2) -> list:
-    """The events as segments; the last block takes what is left over."""
+    """The events as segments of this shape. The last block takes the events that are left over."""
     found, rest = [], list(events)
     for number, counts in enumerate(shape):
         blocks = []
@@ -76,7 +77,7 @@ def change_text(events: list) -> list:
 
 
 def put(offset: int, form: str, value: int):
-    """A change of one field."""
+    """A function that sets one field of the data."""
     def change(data: bytes) -> bytes:
         field = struct.pack(form, value)
         assert data[offset : offset + len(field)] != field, "this changes nothing"
@@ -85,7 +86,7 @@ def put(offset: int, form: str, value: int):
 
 
 def turn(offset: int):
-    """A change of one bit, at an offset from the start or, when negative, from the end."""
+    """A function that flips one bit. The offset counts from the start or, if negative, from the end."""
     def change(data: bytes) -> bytes:
         changed = bytearray(data)
         changed[offset] ^= 1

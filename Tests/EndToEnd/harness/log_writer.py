@@ -1,8 +1,9 @@
-"""Writes whole logs from docs/log-format.md alone: what a test wants to see verified, and what a forger would leave.
+"""Writes whole logs from docs/log-format.md alone: valid ones for a test to verify, and ones that a forger would leave.
 
-A forger may change any part before its checksum is made: `forge` maps the name of a part to what becomes of its bytes.
-Names: header/S, seal/S, block/S/B, body/S/B, padding/S/B, stored/S/B, column/S/B/NAME, section/S/NAME, rest/S, and of
-the superblock copy/0, copy/1, behind/0 and behind/1; S and B count from 0.
+A forger may change any part before its checksum is computed: `forge` maps the name of a part to a function that changes
+its bytes. Names: header/S, seal/S, block/S/B, body/S/B, padding/S/B, stored/S/B, column/S/B/NAME, section/S/NAME,
+rest/S, and in the superblock copy/0, copy/1, behind/0 and behind/1. S is the number of the segment and B that of the
+block, both from 0.
 """
 
 import dataclasses
@@ -64,7 +65,7 @@ def compressed(data: bytes, dictionary: bytes = b"") -> bytes:
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """One record. Form 0 is retained, 1 erased (its payload is a digest), 2 retained with a salt of its own."""
+    """One record. Form 0 is retained, 1 is erased (its payload is a digest), 2 is retained with an explicit salt."""
 
     kind: int
     stream_kind: int
@@ -99,7 +100,7 @@ class Event:
         return struct.pack("<IBBH", 8 + len(body), self.form, 0, len(self.envelope())) + body
 
     def spared(self) -> int:
-        """How many bytes a column spares of a payload that is one short field with a length."""
+        """How many bytes the column omits from a payload that is a single short field: its tag and its length."""
         if self.form == 1 or not self.payload or self.payload[0] & 0x87 != 2:
             return 0
         sizes = range(1, min(5, len(self.payload)))
@@ -110,17 +111,17 @@ class Event:
         return self.payload[0] if self.spared() else 0
 
     def bare(self) -> bytes:
-        """What of the payload is in the column."""
+        """The part of the payload that the column stores."""
         return self.payload[self.spared() :]
 
 
 def key_in(payload: bytes) -> Optional[bytes]:
-    """The commitment key of a registration as these tests write it: always its last field."""
+    """The commitment key in a registration of these tests, where it is always the last field."""
     return payload[-32:] if payload[-34:-32] == b"\x2a\x20" else None
 
 
 def digests(events: list) -> list:
-    """(salt, digest) of each event, in order; the salt of an erased one is None."""
+    """(salt, digest) of each event, in order. The salt of an erased event is None."""
     keys, found = {}, []
     for position, event in enumerate(events, 1):
         if event.kind == 1 and event.stream_kind == 1 and event.stream not in keys:
@@ -154,7 +155,7 @@ class Part:
 
 
 def plane(uuids: list, bit: int) -> bytes:
-    """One bit of each UUID, eight to a byte, the most significant first."""
+    """One bit of each UUID, eight to a byte, the most significant bit first."""
     packed = bytearray(-(-len(uuids) // 8))
     for number, uuid in enumerate(uuids):
         packed[number // 8] |= (uuid[bit // 8] << bit % 8 & 128) >> number % 8
@@ -206,7 +207,7 @@ def columns(block: list, table: list) -> dict:
 
 
 class LogWriter:
-    """Writes the parts, the last of which is active, as a data directory."""
+    """Writes the parts as a data directory. The last part is the active segment."""
 
     def __init__(self, parts: list, seed: bytes = bytes(range(32)), forge: Optional[dict] = None,
                  tree: Optional[list] = None, durable: Optional[int] = None, identity: bytes = IDENTITY,
@@ -273,7 +274,7 @@ class LogWriter:
         return header + body + padding, struct.unpack("<I", header[60:])[0]
 
     def active(self, number: int, first: int, time: int, before: int) -> tuple:
-        """An active segment, and the checksum of its last block; of a sealed part only the latter has meaning."""
+        """An active segment, and the checksum of its last block. For a sealed part, only the checksum is used."""
         part = self.parts[number]
         header = self.header(number, 1, first, time, before, self.active_bytes, b"") if not part.sealed else bytes(4096)
         chain, content, last = struct.unpack("<I", header[4092:])[0], header, before

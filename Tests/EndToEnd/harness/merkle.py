@@ -1,4 +1,4 @@
-"""The RFC 6962 tree by its recursive definitions (section 2.1), for tests that compare a verifier with it."""
+"""The Merkle tree of RFC 6962 by its recursive definitions (section 2.1), to test a verifier against."""
 
 import hashlib
 
@@ -51,7 +51,7 @@ def peaks(leaves: list) -> list:
 
 
 def nodes(first: int, last: int, leaves: list) -> list:
-    """The nodes from level 8 that end within the positions from first to last."""
+    """The nodes of level 8 and above that end at a position from `first` to `last`."""
     found, level = [], 8
     while last >> level:
         for node in range((first - 1) >> level, last >> level):

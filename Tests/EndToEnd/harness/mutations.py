@@ -8,7 +8,7 @@ from .place_mutations import OVER_PLACES
 from .talk_mutations import OVER_TALK
 from .times import later
 
-# Far enough for any run of the tests, and within the year that a message can be scheduled ahead.
+# Later than any run of the tests, and within the one year for which a message can be scheduled ahead.
 _SOON, _LATER = later(days=30), later(days=60)
 
 

@@ -1,6 +1,6 @@
-"""Signs tree heads: Ed25519 after RFC 8032 in its plainest form, and signed notes after docs/log-format.md.
+"""Signs tree heads: Ed25519 as in RFC 8032 in its simplest form, and signed notes as in docs/log-format.md.
 
-Slow, deterministic and for tests only; it shares nothing with the verifier.
+It is slow, deterministic, for tests only, and shares no code with the verifier.
 """
 
 import base64
@@ -42,7 +42,7 @@ def number(*parts):
 
 
 class NoteSigner:
-    """A key with a name, made from a seed of 32 bytes."""
+    """A named key, made from a seed of 32 bytes."""
 
     def __init__(self, name: str, seed: bytes):
         halves = hashlib.sha512(seed).digest()
@@ -53,7 +53,7 @@ class NoteSigner:
         self.key_id = hashlib.sha256(name.encode() + b"\n\x01" + self.public).digest()[:4]
 
     def sign(self, message: bytes) -> bytes:
-        """Signatures are slow here and the same each time, so they are kept."""
+        """Caches the signatures, which are slow to compute and always the same."""
         if message not in self.signatures:
             self.signatures[message] = self.make_signature(message)
         return self.signatures[message]
@@ -72,6 +72,6 @@ class NoteSigner:
         return f"\u2014 {self.name} {signature}\n"
 
     def tree_head(self, size: int, root: bytes, extensions: str = "") -> str:
-        """A checkpoint; extensions are whole lines."""
+        """A checkpoint. `extensions` are whole lines."""
         text = f"{self.name}\n{size}\n{base64.b64encode(root).decode()}\n{extensions}"
         return f"{text}\n{self.signature_line(text)}"

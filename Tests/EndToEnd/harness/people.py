@@ -1,4 +1,4 @@
-"""Users, rooms and messages with little writing."""
+"""Short ways to create and use users, rooms and messages."""
 
 from .client import Api, new_id
 from .issuer import Issuer
@@ -22,7 +22,7 @@ class Workspace:
         self.path = f"/v1/workspaces/{id}"
 
     def take_in(self, world: "World", person: "Person", role: str = "member") -> None:
-        """By a service's word."""
+        """Adds the person: a service joins the workspace as the person, then the owner sets the role."""
         world.acting_as(person.id).post(f"{self.path}/join")
         if role != "member":
             owner = world.acting_as(self.owner(world, person))
@@ -76,21 +76,21 @@ class Person(Api):
 
 
 class World:
-    """A server, and how to come by users."""
+    """A server, and ways to create users on it."""
 
     def __init__(self, server: Server, issuer: Issuer | None = None):
         self.server = server
-        # Whose ID tokens the server takes.
+        # The issuer whose ID tokens the server accepts.
         self.issuer = issuer
         self.admin = Api(server, server.token)
         self.nobody = Api(server)
 
     def acting_as(self, user: str) -> Api:
-        """A service in a user's name."""
+        """A service that acts as the user."""
         return Api(self.server, self.server.token, act_as=user)
 
     def account(self, nickname: str = "Anna", **session) -> Person:
-        """Registered and logged in with a password, as an app does it."""
+        """A user who registers and logs in with a password, as in an app."""
         email = f"{new_id()}@example.org"
         body = {"id": new_id(), "email": email, "password": PASSWORD, "nickname": nickname}
         account = self.nobody.post("/v1/accounts", body)
@@ -100,7 +100,7 @@ class World:
         return self.nobody.post("/v1/sessions", {"email": email, "password": PASSWORD} | session, expect=expect)
 
     def user(self, nickname: str = "Anna", **session) -> Person:
-        """Registered and logged in by a service: without a password, and so without the time that hashing takes."""
+        """A user whom a service registers and logs in. There is no password, which saves the time for hashing it."""
         account = self.admin.post("/v1/accounts", {"id": new_id(), "nickname": nickname})
         return Person(self.server, account, self.acting_as(account["id"]).post("/v1/sessions", session))
 
@@ -113,7 +113,7 @@ class World:
 
 
 def walk(api: Api, path: str, items: str, **params) -> list[dict]:
-    """All pages of a list that takes `cursor`."""
+    """The items of all pages of a list with a `cursor`."""
     collected: list[dict] = []
     while True:
         page = api.get(path, **params)
@@ -124,7 +124,8 @@ def walk(api: Api, path: str, items: str, **params) -> list[dict]:
 
 
 def timeline(api: Api, room: str, limit: int = 200, down_to: int = 0) -> list[dict]:
-    """A room from end to end, oldest first, paged from the newest; stops early below the position `down_to`."""
+    """All messages of a room, oldest first, paged from the newest. Stops early at a page that starts at or below
+    `down_to`."""
     pages: list[list[dict]] = []
     params: dict = {"limit": limit}
     while True:

@@ -1,7 +1,8 @@
-"""The keywords of JSON Schema that docs/openapi.yaml uses, as plain functions.
+"""The JSON Schema keywords that docs/openapi.yaml uses, as plain functions.
 
-A hundred thousand messages are held against the contract in one run, which a general validator makes slow. This one
-knows few keywords, refuses a schema with any other, and says yes or no; why not, the general one tells.
+One run checks a hundred thousand messages against the contract, which is slow with a general validator. This validator
+supports few keywords, rejects a schema with any other, and only says whether a value is valid. The general validator
+then explains the failure.
 """
 
 import re
@@ -17,7 +18,7 @@ TYPES: dict[str, Check] = {
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
 }
-# Keywords that only describe, or that the general validator takes as remarks too.
+# Keywords that only describe, or that the general validator treats as annotations too.
 REMARKS = {"description", "example", "default", "format"}
 
 

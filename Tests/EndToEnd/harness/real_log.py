@@ -1,4 +1,4 @@
-"""Logs that the real executable wrote: sealed, proved, copied, and taken apart so that a forger can write them anew."""
+"""Logs written by the real executable: sealed, proved, copied, and parsed so that a forger can write them again."""
 
 import base64
 import dataclasses
@@ -17,19 +17,19 @@ from .server import Server
 from .verifying import verifier
 
 LINES = 3000
-# Enough for the active segment that a forger writes, in bytes.
+# The size of the active segment that a forger writes, in bytes. It is large enough for all tests.
 FORGED_ACTIVE_BYTES = 4 << 20
 ENVELOPE = struct.Struct("<HBBHH16sQq")
 
 
 def copy_data(source: pathlib.Path, target: pathlib.Path) -> pathlib.Path:
-    """A copy that takes no room for the zeros at the end of a segment."""
+    """Copies the directory as sparse files, so that the zeros at the end of a segment take no space."""
     subprocess.run(["cp", "-r", "--sparse=always", str(source), str(target)], check=True)
     return target
 
 
 class Growing:
-    """A data directory that is filled by a server, sealed, filled again, and so on; it is at rest in between."""
+    """A data directory that a server fills and that is then sealed, several times. The server is stopped in between."""
 
     def __init__(self, folder: pathlib.Path):
         self.folder, self.server = folder, Server(folder / "data")
@@ -38,7 +38,7 @@ class Growing:
         self.texts: list[str] = []
 
     def fill(self) -> "Growing":
-        """A history of several rooms, and a conversation through the API."""
+        """Imports a history of several rooms, and sends messages through the API."""
         self.server.start()
         self.keep("empty")
         report = self.folder / "report.json"
@@ -61,7 +61,7 @@ class Growing:
         self.server.stop()
 
     def keep(self, name: str) -> pathlib.Path:
-        """Keeps a tree head of the log as it stands where no forger reaches."""
+        """Saves the current tree head outside the data directory, where no forger can change it."""
         self.heads[name] = self.folder / f"{name}.txt"
         self.heads[name].write_text(hansard("log", "checkpoint", "--data", self.data).output)
         return self.heads[name]
@@ -76,7 +76,8 @@ def seal(data: pathlib.Path) -> dict:
 
 
 def shown(data: pathlib.Path, room: str) -> dict:
-    """What the audit shows, by filter: all, a room, from and up to a time, a stretch of positions, a type."""
+    """The rows that `hansard audit` shows, by filter: all, a room, a start or end time, a range of positions, a type, a
+    user."""
     rows = audit(data)
     times = [rows[len(rows) * part // 5]["time"] for part in (1, 3)]
     filters = {
@@ -90,11 +91,11 @@ def shown(data: pathlib.Path, room: str) -> dict:
 
 
 def pages(server: Server, rooms: dict[str, str]) -> dict:
-    """Every message of each room, as (user, room) of one reader each sees them."""
+    """Every message of each room. `rooms` names for each room the user who reads it."""
     return {room: timeline(World(server).acting_as(reader), room) for room, reader in rooms.items()}
 
 
-# What a forger knows: the log's records, and perhaps the key that signs its heads
+# What a forger knows: the records of the log, and perhaps the key that signs its tree heads
 
 
 def read_event(record) -> Event:
@@ -131,7 +132,7 @@ def read_blocks(file, segment) -> tuple[list, bytes]:
 
 
 def read_parts(data: pathlib.Path) -> list[Part]:
-    """The log as the forger's tool takes it."""
+    """The log in the form that `LogWriter` takes."""
     found = []
     for path in sorted((data / "log").glob("*.seg")):
         with verifier.SegmentFile(path) as file:
@@ -142,7 +143,7 @@ def read_parts(data: pathlib.Path) -> list[Part]:
 
 
 def leaves_of(data: pathlib.Path) -> list[bytes]:
-    """The leaves of the log's tree."""
+    """The leaves of the log's Merkle tree."""
     return leaves([event for part in read_parts(data) for event in part.events()])
 
 
@@ -152,7 +153,7 @@ def identity_of(data: pathlib.Path) -> bytes:
 
 
 def stolen_seed(data: pathlib.Path) -> bytes:
-    """The seed in checkpoint.key."""
+    """The seed in `checkpoint.key`."""
     text = (data / "checkpoint.key").read_text()
     assert text.startswith("PRIVATE+KEY+hansard/") and text.endswith("\n")
     return base64.b64decode(text.strip().split("+", 4)[4])[1:]
@@ -160,7 +161,8 @@ def stolen_seed(data: pathlib.Path) -> bytes:
 
 def written_anew(data: pathlib.Path, target: pathlib.Path, change=lambda events: events, seed: bytes | None = None,
                  **how) -> LogWriter:
-    """The log with other events, all checksums, indexes, peaks, nodes and heads made anew, as `target`."""
+    """Writes the log with changed events to `target`. Computes all checksums, indexes, peaks, nodes and tree heads
+    again."""
     parts, number = read_parts(data), 0
     events = change([event for part in parts for event in part.events()])
     changed = []
@@ -171,7 +173,7 @@ def written_anew(data: pathlib.Path, target: pathlib.Path, change=lambda events:
             number += len(block)
         changed.append(dataclasses.replace(part, blocks=[block for block in blocks if block]))
     changed[-1].blocks += [events[number:]] if events[number:] else []
-    # What a rollback leaves without records goes, but for the active segment.
+    # Drops segments that a rollback leaves without records, except the active one.
     changed = [part for part in changed[:-1] if part.blocks] + changed[-1:]
     seed = stolen_seed(data) if seed is None else seed
     writer = LogWriter(changed, seed, identity=identity_of(data), active_bytes=FORGED_ACTIVE_BYTES, **how)

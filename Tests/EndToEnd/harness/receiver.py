@@ -1,4 +1,5 @@
-"""A webhook receiver that fails, hangs and calls tokens dead as a test wants it, and remembers every notice."""
+"""A webhook receiver that fails, hangs and reports tokens as dead when a test says so, and records every
+notification."""
 
 import hashlib
 import hmac
@@ -9,13 +10,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# Longer than a server waits for an answer.
+# Longer than the server waits for a response.
 HANG_SECONDS = 6
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """One notice as it came in."""
+    """One received push notification."""
 
     body: dict
     key: str
@@ -24,7 +25,7 @@ class Receipt:
 
     @property
     def notice(self) -> tuple[int, str, str]:
-        """What the notice is of: position, user, device."""
+        """Identifies the notification by position, user and device."""
         return self.body["position"], self.body["userId"], self.body["deviceId"]
 
     @property
@@ -33,7 +34,8 @@ class Receipt:
 
 
 class Receiver:
-    """Answers each notice with the status that `answer` gives for its body; None hangs first. Checks the signature."""
+    """Responds to each notification with the status that `respond` returns for its body. If `respond` returns None, it
+    hangs and sends no response. Checks the signature."""
 
     def __init__(self, secret: bytes, answer: Callable[[dict], int | None] = lambda body: 200):
         self.secret = secret
@@ -54,7 +56,7 @@ class Receiver:
 
         self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.http.daemon_threads = True
-        self.http.handle_error = lambda *arguments: None  # A killed server leaves connections half open.
+        self.http.handle_error = lambda *arguments: None  # A killed server leaves half-open connections.
         self.url = f"http://127.0.0.1:{self.http.server_address[1]}/push"
         self.thread = threading.Thread(target=self.http.serve_forever, daemon=True)
         self.thread.start()
@@ -74,7 +76,8 @@ class Receiver:
             status = self.answer(body)
             self.receipts.append(Receipt(body, key, status or 200, status is None))
         if status is None:
-            # Without an answer at all, so that a server that is late to give it up does not take it for one.
+            # Sends no response at all, so that a server that gives up late cannot mistake a late response for a
+            # success.
             time.sleep(HANG_SECONDS)
             request.close_connection = True
             return

@@ -1,8 +1,8 @@
-"""Reports of ThreadSanitizer and AddressSanitizer, where the build under test has one of them.
+"""Collects the reports of ThreadSanitizer or AddressSanitizer if the build under test has one of them.
 
-The sanitizer writes each process's reports to a file of its own in the folder HANSARD_SANITIZER_REPORTS. A report fails
-the test in which it appears, also when the test passes otherwise: a server that a test kills, for example, has no exit
-status that shows it.
+The sanitizer writes each process's reports to its own file in the folder HANSARD_SANITIZER_REPORTS. A report fails the
+test in which it appears, even if the test passes otherwise: a server that a test kills, for example, has no exit status
+that shows the report.
 """
 
 import os
@@ -10,12 +10,12 @@ import pathlib
 
 import pytest
 
-# How much of a report a failure shows; the file has the rest.
+# How much of a report a failure message shows. The file has the rest.
 SHOWN_CHARACTERS = 6_000
 
 
 class SanitizerReports:
-    """A plugin for pytest. Fixtures are torn down when it looks, so that what their servers report counts too."""
+    """A pytest plugin. It looks after the fixtures are torn down, so that the reports of their servers count too."""
 
     def __init__(self, folder: pathlib.Path):
         self.folder = folder
@@ -27,7 +27,7 @@ class SanitizerReports:
         return cls(pathlib.Path(folder)) if folder else None
 
     def new(self) -> list[str]:
-        """What was reported since the last call."""
+        """The reports since the last call."""
         found = []
         for path in sorted(self.folder.iterdir()):
             text = path.read_text(errors="replace")

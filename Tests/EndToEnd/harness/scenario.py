@@ -1,4 +1,4 @@
-"""A room and a workspace with everyone who can stand to them in some way: what the authorization table is asked in."""
+"""A room and a workspace with users in every relation to them, for the requests of the authorization table."""
 
 import functools
 import os
@@ -13,7 +13,8 @@ from .people import Person, Room, Workspace, World
 from .times import later
 
 CALLERS = ("anonymous", "stranger", "member", "left", "banned", "administrator", "owner", "service")
-# Those, and who is only spoken of: another member, and someone who has nothing to do with anything.
+# The callers with an account, and two users whom requests only name: another member, and a user who is nowhere a
+# member.
 PEOPLE = CALLERS[1:-1] + ("other", "newcomer")
 EMOJI = "🫖"
 FOLLOWING_SECONDS = 60
@@ -22,9 +23,10 @@ FOLLOWING_SECONDS = 60
 class Scenario:
     """Serves until something in it has changed. What few questions need is made when it is asked for.
 
-    To a workspace the people stand as to a room; who is banned from a room was put out of the workspace, which knows no
-    bans. To a channel all but the owner stand as those who are in its workspace and not in it; who is banned, is banned
-    from the channel and still in the workspace.
+    Users have the same relation to the workspace as to the room. Workspaces have no bans, so the user who is banned
+    from the room was removed from the workspace. The owner owns the channels too. The other members of the workspace
+    are not in the public channel, except for `other`; `member` is also in the private one. The banned user joins the
+    workspace again and is banned from the channel.
     """
 
     def __init__(self, world: World, people: dict[str, Person], issuer: Issuer):
@@ -34,7 +36,7 @@ class Scenario:
         self.stranger, self.member, self.left = people["stranger"], people["member"], people["left"]
         self.banned, self.administrator, self.owner = people["banned"], people["administrator"], people["owner"]
         self.other, self.newcomer = people["other"], people["newcomer"]
-        # In all that is said and named here: no refusal may repeat it.
+        # Part of every text and name in the scenario. No error response may contain it.
         self.word = f"secret{new_id().replace('-', '')}"
         self.external_id = new_id()
         self.asked: set[Person] = set()
@@ -64,7 +66,7 @@ class Scenario:
 
     @functools.cached_property
     def other_administrator(self) -> Person:
-        """As high as the administrator."""
+        """A second administrator of the room."""
         self.owner.put(f"{self.room.path}/members/{self.other.id}/role", {"role": "administrator"})
         return self.other
 
@@ -81,7 +83,7 @@ class Scenario:
 
     @functools.cached_property
     def message(self) -> str:
-        """The member's."""
+        """A message of the member."""
         return self.member.send(self.room, f"hello {self.word}")["id"]
 
     @functools.cached_property
@@ -90,7 +92,7 @@ class Scenario:
 
     @functools.cached_property
     def reply(self) -> str:
-        """In the thread of the member's message, which the administrator and the owner follow too."""
+        """A reply in the thread of the member's message. The administrator and the owner follow the thread too."""
         for person in (self.administrator, self.owner):
             person.put(f"{self.room.message(self.message)}/thread/following", {"follows": True})
         body = {"text": f"in the thread {self.word}", "threadId": self.message}
@@ -98,7 +100,7 @@ class Scenario:
 
     @property
     def thread(self) -> str:
-        """Its root."""
+        """The root of the thread."""
         return self.message if self.reply else ""
 
     @functools.cached_property
@@ -114,7 +116,8 @@ class Scenario:
 
     @functools.cached_property
     def searched(self) -> str:
-        """A word of the member's message, once the search knows it; it does not wait by itself."""
+        """A word in the member's message. Waits until the search index has the message, because a search itself does
+        not wait."""
         wanted = self.member.get(self.room.message(self.message))["position"]
         deadline = time.monotonic() + FOLLOWING_SECONDS
         while self.member.get("/v1/search", q=self.word)["position"] < wanted:
@@ -129,14 +132,14 @@ class Scenario:
 
     @functools.cached_property
     def scheduled(self) -> str:
-        """The owner's."""
+        """A message that the owner has scheduled."""
         message = new_id()
         self.owner.put(f"{self.room.path}/scheduled-messages/{message}", self.to_be_sent)
         return message
 
     @functools.cached_property
     def scheduled_by_left(self) -> str:
-        """The one's who has left, from before that."""
+        """A message that the user who has left scheduled before leaving."""
         message = new_id()
         self.owner.put(f"{self.room.path}/members/{self.left.id}")
         self.left.put(f"{self.room.path}/scheduled-messages/{message}", self.to_be_sent)
@@ -171,7 +174,7 @@ class Scenario:
 
     @functools.cached_property
     def inviting(self) -> Workspace:
-        """Another one's workspace, into which the owner of this one is invited by name."""
+        """Another user's workspace that has invited the owner of this scenario by name."""
         workspace = self.other.workspace(f"Elsewhere {self.word}")
         self.other.put(f"{workspace.path}/invitations/{self.owner.id}", {"role": "member"})
         return workspace
@@ -190,7 +193,7 @@ class Scenario:
 
     @functools.cached_property
     def private(self) -> Room:
-        """The member is in this one."""
+        """The private channel, with the member in it."""
         channel = self._channel(public=False)
         self.owner.put(f"{channel.path}/members/{self.member.id}")
         return channel
@@ -204,28 +207,29 @@ class Scenario:
     def channel_invite(self) -> dict:
         return self.owner.post(f"{self.public.path}/invites", {"id": new_id()})
 
-    # --- What a user has for themselves alone
+    # --- Things that belong to one user
 
     @functools.cached_property
     def account(self) -> Person:
-        """Somebody with a password and an e-mail address, whom no scene after this one needs."""
+        """A user with a password and an email address, whom only this scenario uses."""
         return self.world.account("Account")
 
     @functools.cached_property
     def linked_login(self) -> dict:
-        """The account's."""
+        """An external login that is linked to `account`."""
         subject = new_id()
         self.acting(self.account).post("/v1/me/identities", {"idToken": self.issuer.token(subject)})
         return {"issuer": self.issuer.url, "subject": subject}
 
     @functools.cached_property
     def outsider(self) -> Person:
-        """A stranger of this scene alone."""
+        """A stranger whom only this scenario uses."""
         return self.world.user("Outsider")
 
     @functools.cached_property
     def passer_by(self) -> Person:
-        """Such another one, without a password and known to the operator's own database."""
+        """Another stranger whom only this scenario uses, without a password and with an ID in the operator's own
+        database."""
         body = {"id": new_id(), "nickname": "Passer-by", "externalId": self.external_id}
         account = self.world.admin.post("/v1/accounts", body)
         return Person(self.world.server, account, self.world.acting_as(account["id"]).post("/v1/sessions", {}))
@@ -241,7 +245,7 @@ class Scenario:
 
     @functools.cached_property
     def session(self) -> str:
-        """Another one of the owner's."""
+        """Another session of the owner."""
         return self.acting(self.owner).post("/v1/sessions", {})["sessionId"]
 
     def has_session(self) -> bool:
@@ -249,25 +253,25 @@ class Scenario:
         return wanted in [session["id"] for session in sessions]
 
     def prefers(self) -> bool:
-        """What the owner prefers."""
+        """Whether the owner shares read markers."""
         return self.owner.get("/v1/me/preferences")["sharesReadMarkers"]
 
     @functools.cached_property
     def unusual_preference(self) -> str:
-        """The owner's, as it is in a response."""
+        """A preference of the owner that differs from the default, as JSON text in a response."""
         self.owner.patch("/v1/me/preferences", {"sharesReadMarkers": False})
         return '"sharesReadMarkers":false'
 
     @functools.cached_property
     def device(self) -> str:
-        """The owner's."""
+        """A device of the owner."""
         device = new_id()
         self.owner.put(f"/v1/devices/{device}", {"name": f"Phone {self.word}"})
         return device
 
     @functools.cached_property
     def image(self) -> str:
-        """An upload of the owner's that nothing refers to."""
+        """An upload of the owner that nothing refers to."""
         return self.owner.post("/v1/media", data=self.fresh_image())["id"]
 
     @staticmethod
@@ -294,7 +298,7 @@ class Scenario:
         return self.image
 
     def picture_of(self, path: str) -> str:
-        """The upload, made the picture of what stands at the path."""
+        """The upload, after it was made the picture of the object at the path."""
         if path not in self.pictures:
             self.owner.patch(path, {"picture": self.image})
             self.pictures.add(path)

@@ -1,5 +1,5 @@
-"""What Schemathesis has to know of this API beyond its contract: how a body of lines is written, what exists on the
-server that it asks, and which failures are none."""
+"""Tells Schemathesis what the contract does not say: how to encode a body of lines, which objects exist on the server,
+and which reported failures are none."""
 
 import functools
 import json
@@ -15,15 +15,15 @@ from .contract import contract
 from .errors import documented_codes
 from .fuzzed_world import Stage, example
 
-# By what Schemathesis calls them.
+# The operations by the labels that Schemathesis gives them.
 OPERATIONS = {f"{operation.method} {operation.path}": operation for operation in contract().operations}
 ACT_AS = "Hansard-Act-As"
 IF_MATCH = "If-Match"
 PLACES = ("before", "after", "around")
 LOGINS = ("email", "userId", "password", "idToken", "nonce")
-# What `q` may have at most.
+# The longest `q`, in bytes.
 QUERY_BYTES = 256
-# One in so many requests keeps what makes the server refuse it before it looks at anything else.
+# One in this many requests keeps parts that make the server reject it before it checks anything else.
 KEPT = 4
 
 
@@ -88,7 +88,8 @@ def after_call(context, case, response) -> None:
 
 @schemathesis.check
 def the_code_is_documented(context, response, case) -> None:
-    """Beyond the status, which Schemathesis looks at: `x-problems` lists the codes, and docs/errors.md their statuses."""
+    """Schemathesis checks the status. This also checks the code: `x-problems` lists the codes, and docs/errors.md their
+    statuses."""
     if response.status_code < 400:
         return
     problem, status = response.json(), response.status_code
@@ -101,7 +102,7 @@ def the_code_is_documented(context, response, case) -> None:
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response) -> bool:
-    """Drops what a schema cannot tell, and nothing else."""
+    """Drops only the failures that a schema cannot predict."""
     if "positive_data_acceptance" in failure.checks:
         code = response.json()["code"]
         return not any(excuse(case, code) for excuse in EXCUSES)
@@ -111,7 +112,7 @@ def filter_failure(context, failure, case, response) -> bool:
 
 
 def is_unguessable(case, code: str) -> bool:
-    """A cursor of this very list can be had only from the list."""
+    """A valid cursor comes only from an earlier page of the same list."""
     return code == "invalid_cursor" and any(name in (case.query or {}) for name in ("cursor", *PLACES))
 
 
@@ -149,7 +150,8 @@ EXCUSES = (is_unguessable, is_at_another_revision, is_too_much_at_once, is_wordl
 
 
 def is_refused_by_line(case, response) -> bool:
-    """An ingest is answered line by line, and a bad line fails alone: with 200, and a result that says so."""
+    """The server responds to an ingest line by line. A bad line fails alone: the status is 200 and the result has the
+    error."""
     if operation_id(case) != "ingest" or response.status_code != 200:
         return False
     wrong = [place for place, part in case.meta.components.items() if part.mode is GenerationMode.NEGATIVE]

@@ -1,4 +1,4 @@
-"""The real executable as a process."""
+"""Runs the real executable as a process."""
 
 import os
 import pathlib
@@ -18,31 +18,33 @@ POLL_SECONDS = 0.02
 
 
 def reserved_port() -> socket.socket:
-    """Holds a free port: nothing else gets it as long as the socket is open, but the server may listen on it."""
+    """Reserves a free port: no other process gets it while the socket is open, but the server can still listen on
+    it."""
     holder = socket.socket()
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     holder.bind(("127.0.0.1", 0))
     return holder
 
 
-# The suite is one address that asks as fast as it can, and its users do much in a day.
+# All tests send requests from one address as fast as they can, and their users do more in a day than quotas allow.
 UNLIMITED = {"HANSARD_RATE_LIMITS_ENABLED": "false", "HANSARD_QUOTAS_ENABLED": "false"}
-# For tests whose clients stop in the middle of a request or response: the pace of bodies and responses counts only after
-# this time. A connection on which nothing moves is still closed after 60 s.
+# For tests whose clients stop in the middle of a request or response: the minimum pace of bodies and responses applies
+# only after this time. A connection on which no data moves is still closed after 60 s.
 PATIENT = UNLIMITED | {"HANSARD_CONNECTIONS_BODY_SECONDS": "300"}
 
 
 class Server:
-    """`hansard serve` over a data directory, on a port that stays the same over restarts."""
+    """`hansard serve` with a data directory, on a port that stays the same after a restart."""
 
     def __init__(
         self, data: pathlib.Path, *flags: str, environment: dict[str, str] = UNLIMITED, authority: str | None = None
     ):
-        """`authority` is the file with the certificate that the server's own is signed by, when it serves TLS."""
+        """`authority` is the file with the certificate that signed the server's own, if the server uses TLS."""
         self.data = data
         self.flags = flags
         self.environment = environment
-        # Also while the server is down: a connection of the test would else be given it, even one to that very port.
+        # Keeps the port while the server is down too. Otherwise the kernel could give it to an outgoing connection of
+        # the test, even to one that connects to that very port.
         self.reserved = reserved_port()
         self.port = self.reserved.getsockname()[1]
         self.authority = authority
@@ -55,11 +57,12 @@ class Server:
 
     @property
     def token(self) -> str:
-        """The administrator's."""
+        """The administrator's token."""
         return (self.data / "admin-token").read_text().strip()
 
     def launch(self, prepare=None) -> None:
-        """Starts the process without waiting for it; `prepare` runs in the child before the program does."""
+        """Starts the process without waiting until it is ready. `prepare` runs in the child process before the program
+        does."""
         assert self.process is None, "the server runs already"
         self.starts += 1
         command = [hansard_binary(), "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}", *self.flags]
@@ -87,7 +90,7 @@ class Server:
             time.sleep(POLL_SECONDS)
 
     def stop(self) -> None:
-        """SIGTERM; the process has to end by itself and well."""
+        """Sends SIGTERM. The process must exit by itself with status 0."""
         process, self.process = self.process, None
         process.send_signal(signal.SIGTERM)
         try:
@@ -99,13 +102,13 @@ class Server:
         assert status == 0, f"hansard serve ended with {status} after SIGTERM:\n{self.tail()}"
 
     def kill(self) -> None:
-        """SIGKILL: the machine's worst case short of a power cut."""
+        """Sends SIGKILL, the worst case that a machine offers short of a power failure."""
         process, self.process = self.process, None
         process.kill()
         process.wait()
 
     def end(self) -> None:
-        """For fixtures: stops what still runs."""
+        """Stops the server if it still runs. For fixtures."""
         if self.process is not None:
             self.stop()
 
@@ -121,10 +124,10 @@ class Server:
         )
 
     def processor_seconds(self) -> float:
-        """How much processor time the process has used: however busy the machine is, the same work takes as much."""
+        """Processor time that the process has used, in seconds. It does not depend on how busy the machine is."""
         user, system = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def head(self) -> int:
-        """The last durable position."""
+        """The position of the last durable event."""
         return requests.get(f"{self.url}/readyz", timeout=ANSWER_TIMEOUT_SECONDS, verify=self.authority).json()["head"]

@@ -1,4 +1,4 @@
-"""A server whose clocks a test sets, by a library that is preloaded into it (`shifted_clock.c`)."""
+"""A server whose clocks a test sets. It uses a library that is preloaded into the server (`shifted_clock.c`)."""
 
 import pathlib
 import struct
@@ -10,7 +10,7 @@ DAY = 86_400
 
 
 class ShiftedClock:
-    """Right at first."""
+    """Clocks that show the real time until `shift` is called."""
 
     def __init__(self, directory: pathlib.Path):
         self.library = compile_library(SOURCE, directory)
@@ -19,11 +19,11 @@ class ShiftedClock:
 
     @property
     def environment(self) -> dict[str, str]:
-        """For the server."""
+        """The environment variables that the server needs."""
         return {"LD_PRELOAD": str(self.library), "HANSARD_TEST_CLOCK": str(self.file)}
 
     def shift(self, wall: int = 0, uptime: int = 0) -> None:
         """Sets by how many seconds the wall clock and the monotonic clock are ahead of the real ones."""
-        # In place, because the server has mapped the file.
+        # Writes in place, because the server has mapped the file.
         with self.file.open("r+b") as file:
             file.write(struct.pack("<qq", wall, uptime))

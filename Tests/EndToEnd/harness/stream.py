@@ -1,4 +1,4 @@
-"""`POST /v1/ingest` over a raw socket: the body is sent piece by piece, the results are read when the test likes."""
+"""`POST /v1/ingest` over a raw socket: a test sends the body in pieces, and reads the results when it chooses to."""
 
 import json
 import socket
@@ -10,7 +10,7 @@ RECEIVE_BYTES = 64 * 1024
 
 
 class StreamEnded(Exception):
-    """The connection broke off, or the answer was over."""
+    """The connection was closed, or the response has ended."""
 
 
 class IngestStream:
@@ -42,12 +42,12 @@ class IngestStream:
         self.send_bytes("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode())
 
     def finish(self) -> None:
-        """Says that the body is over."""
+        """Marks the end of the body."""
         if self.chunked:
             self.socket.sendall(b"0\r\n\r\n")
 
     def result(self) -> dict:
-        """The next result line; waits for it."""
+        """Waits for the next result line."""
         while b"\n" not in self.body:
             self._receive()
         line, self.body = self.body.split(b"\n", 1)
@@ -56,7 +56,7 @@ class IngestStream:
         return result
 
     def results(self):
-        """All that come until the answer is over or the connection breaks."""
+        """All result lines until the response ends or the connection is closed."""
         while True:
             try:
                 yield self.result()

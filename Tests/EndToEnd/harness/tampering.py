@@ -1,4 +1,4 @@
-"""The bytes of a log, read as docs/log-format.md lays them out, and damage done to them on purpose."""
+"""Reads the bytes of a log as docs/log-format.md defines them, and damages them on purpose."""
 
 import pathlib
 import struct
@@ -20,7 +20,7 @@ class Block:
 
     @property
     def end(self) -> int:
-        """Of its header and body, without the padding."""
+        """The end of the block's header and body, without the padding."""
         return self.offset + BLOCK_HEADER_BYTES + self.stored_bytes
 
     @property
@@ -29,7 +29,7 @@ class Block:
 
 
 def blocks(data: pathlib.Path) -> list[Block]:
-    """Every block of the log in order, whether it is known to be durable or not."""
+    """Every block of the log in order, whether or not it is known to be durable."""
     found = []
     for file in sorted((data / "log").glob("*.seg")):
         content = file.read_bytes()
@@ -47,7 +47,7 @@ def blocks(data: pathlib.Path) -> list[Block]:
 
 
 def known_durable(data: pathlib.Path) -> int:
-    """What the superblock says."""
+    """The last position that is durable according to the superblock."""
     content = (data / "log" / "superblock").read_bytes()
     copies = [struct.unpack_from("<QQ", content, start + 32) for start in SUPERBLOCK_COPIES]
     return max(copies)[1]
@@ -58,7 +58,7 @@ def holding(data: pathlib.Path, position: int) -> Block:
 
 
 def flip(file: pathlib.Path, offset: int, bit: int = 0) -> None:
-    """Turns one bit over; the same again turns it back."""
+    """Flips one bit. A second call restores it."""
     with file.open("r+b") as stream:
         stream.seek(offset)
         byte = stream.read(1)[0]

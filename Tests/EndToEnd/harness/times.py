@@ -1,4 +1,4 @@
-"""RFC 3339 times as the API gives them."""
+"""RFC 3339 times in the format of the API."""
 
 import datetime
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 Done = TypeVar("Done")
-# A slow machine is let try so often.
+# How often `within` tries again, because a slow machine may need several attempts.
 TRIES = 20
 
 
@@ -19,7 +19,7 @@ def text(moment: datetime.datetime) -> str:
 
 
 def later(**duration) -> str:
-    """So long from now."""
+    """The time that is this long from now."""
     return text(now() + datetime.timedelta(**duration))
 
 
@@ -28,8 +28,8 @@ def parse(value: str) -> datetime.datetime:
 
 
 def in_time(attempt, seconds: float = 0.8):
-    """Gives a moment and what `attempt(moment)` gave, which was through before that moment. On a slow machine it is tried
-    again with more time, so `attempt` begins anew each time."""
+    """Returns a moment and the result of `attempt(moment)`, which finished before that moment. On a slow machine it
+    tries again with more time, so `attempt` must start anew each time."""
     while True:
         moment = later(seconds=seconds)
         try:
@@ -48,8 +48,8 @@ def wait_past(moment: str, seconds: float = 0.0) -> None:
 
 
 def within(seconds: float, attempt: Callable[[], Done]) -> Done:
-    """What `attempt` gives, which can go right within so many seconds only: where it goes wrong because the machine took
-    longer for it, it is made again."""
+    """Returns what `attempt` returns. The attempt can succeed only within this many seconds, so if it failed after
+    taking longer, it is repeated."""
     for _ in range(TRIES):
         began = time.monotonic()
         if done := attempt():
@@ -59,7 +59,7 @@ def within(seconds: float, attempt: Callable[[], Done]) -> Done:
 
 
 def within_one_day(seconds: int = 60) -> None:
-    """Returns when the day in UTC, for which a quota is, has so many seconds left at least."""
+    """Returns when the current UTC day has at least this many seconds left. Quotas count per UTC day."""
     left = 86_400 - time.time() % 86_400
     if left < seconds:
         time.sleep(left + 1)

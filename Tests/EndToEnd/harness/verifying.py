@@ -1,4 +1,4 @@
-"""What the tests of the verifiers share: the script as a module, what both answer, and a log that has everything."""
+"""What the tests of the verifiers share: the script as a module, its results, and a log with every kind of content."""
 
 import importlib.util
 import json
@@ -45,7 +45,7 @@ class Answer:
         assert self.status == other.status, f"the two disagree:\n{self.errors}\n{self.result}\n{other.text}"
         if self.status == 0:
             shown = other.json
-            # The executable stops at what it knows to be durable; the script reads all that is whole.
+            # The executable stops at the last event it knows to be durable. The script reads all intact blocks.
             if shown["head"] == self.result["records"]:
                 ours = (self.result["root"], self.result["erased"], self.result["sealed"])
                 assert ours == (shown["root"], shown["erased"], shown["sealedSegments"])
@@ -80,13 +80,13 @@ def whole(writer, tmp_path_factory):
 
 @pytest.fixture
 def data(whole, tmp_path):
-    """A copy to do damage to."""
+    """A copy of the log for a test to damage."""
     return shutil.copytree(whole, tmp_path / "data")
 
 
 @pytest.fixture
 def kept(writer, tmp_path):
-    """A tree head of the whole log that lies where the forger cannot reach."""
+    """A tree head of the whole log, outside the data directory where the forger cannot change it."""
     path = tmp_path / "kept.txt"
     path.write_text(writer.head(COUNT))
     return path

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 Result = TypeVar("Result")
-# Longer than the longest pause before a notification is tried again: 60 s, give or take a quarter.
+# Longer than the longest pause before a notification is sent again: 60 s, plus or minus a quarter.
 PATIENCE_SECONDS = 180
 POLL_SECONDS = 0.02
 

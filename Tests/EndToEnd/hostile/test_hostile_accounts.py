@@ -1,4 +1,4 @@
-"""Strangers who know an account's ID or e-mail address, and text that is not what it seems."""
+"""Strangers who know an account's ID or email address, and text that is not what it seems."""
 
 import itertools
 import sqlite3
@@ -18,9 +18,9 @@ from harness.server import UNLIMITED, Server
 WRONG = "wrong horse battery"
 OTHER = "another kettle on the hob"
 FREE_ATTEMPTS = 2
-# More than a stranger needs until it is slowed.
+# More attempts than a stranger has before the server delays further ones.
 STRANGERS_ATTEMPTS = 12
-# How often a test begins anew because a slow machine let a delay pass.
+# How often a test starts again because a delay passed on a slow machine.
 ROUNDS = 10
 HOME = {"X-Forwarded-For": "198.51.100.1"}
 STRANGER = {"X-Forwarded-For": "192.0.2.66"}
@@ -28,7 +28,7 @@ hosts = itertools.count(1)
 
 
 def elsewhere() -> dict:
-    """An address that nobody has come from."""
+    """The header of a network address that no request has come from yet."""
     number = next(hosts)
     return {"X-Forwarded-For": f"10.0.{number // 250}.{number % 250 + 1}"}
 
@@ -53,7 +53,7 @@ def registration(**changes) -> dict:
 
 
 def account_at_home(world: World, **session) -> tuple[dict, Person]:
-    """Somebody who has registered and logged in from HOME; and the body of the registration."""
+    """A user who has registered and logged in from HOME, and the body of the registration."""
     body = registration()
     account = world.nobody.post("/v1/accounts", body, headers=HOME)
     return body, Person(world.server, account, login(world, body, **session), PASSWORD)
@@ -71,7 +71,7 @@ def login(world: World, body: dict, headers: dict = HOME, **session) -> dict:
 
 
 def slow_down(attempt) -> None:
-    """Attempts, each of them wrong, until they are refused for two seconds or more."""
+    """Makes attempts with a wrong password until the server rejects them for at least two seconds."""
     for _ in range(STRANGERS_ATTEMPTS):
         response = attempt()
         if response.status_code != 429:
@@ -89,7 +89,8 @@ def lock_out(world: World, body: dict, headers: dict = STRANGER, **session) -> N
 
 
 def is_slowed(lock, attempt) -> None:
-    """After `lock`, `attempt` is refused, whatever its password is. Begins anew where the delay was over before it came."""
+    """After `lock`, `attempt` is rejected, whatever its password is. Starts again if the delay was over before the
+    attempt."""
     for _ in range(ROUNDS):
         lock()
         response = attempt()
@@ -99,7 +100,7 @@ def is_slowed(lock, attempt) -> None:
     raise AssertionError(f"{ROUNDS} times an attempt that had to wait did not: {response.status_code} {response.text}")
 
 
-# MARK: Registrations that are repeated
+# MARK: Repeated registrations
 
 
 @pytest.mark.parametrize("kind", ["account", "guest"])
@@ -116,11 +117,11 @@ def test_repeating_a_registration_is_slowed_as_a_login_is(world, kind):
     def lock() -> None:
         slow_down(lambda: repeat(WRONG, STRANGER))
 
-    # Right or wrong, from wherever, the next one waits; and it is one count with logins.
+    # The next attempt must wait, right or wrong, from any address. Registrations and logins share one counter.
     is_slowed(lock, lambda: repeat(PASSWORD, elsewhere()))
     is_slowed(lock, lambda: world.nobody.request(
         "POST", "/v1/sessions", name | {"password": WRONG}, headers=elsewhere()))
-    # The app that registered is not a stranger.
+    # The app that registered the account does not count as a stranger.
     lock()
     response = repeat(PASSWORD, HOME)
     assert (response.status_code, response.json()) == (200, account)
@@ -135,7 +136,8 @@ def test_failed_logins_slow_the_repeat_of_a_registration(world):
 
 
 def test_an_old_password_does_not_clear_the_count_of_failures(world):
-    """The password of the registration always answers its repeat, but shows nothing after a change."""
+    """A repeat of the registration succeeds with its original password, but this reveals nothing after a password
+    change."""
     body, anna = account_at_home(world)
     anna.put("/v1/me/password", {"currentPassword": PASSWORD, "newPassword": OTHER}, headers=HOME)
     attempts = itertools.count()
@@ -175,10 +177,10 @@ def test_strangers_do_not_lock_out_whoever_has_logged_in_before(world):
     login(world, body)
     away = elsewhere()
     login(world, body, away, deviceId=phone)
-    # By that login the address is known, too.
+    # After that login, its address is known too.
     lock_out(world, body)
     login(world, body, away)
-    # An open session changes what it may, from wherever, and is refreshed.
+    # An open session may make its changes and be refreshed from any address.
     lock_out(world, body)
     anna.put("/v1/me/password", {"currentPassword": PASSWORD, "newPassword": OTHER}, headers=elsewhere())
     email = {"email": f"{new_id()}@example.org", "currentPassword": OTHER}
@@ -276,7 +278,7 @@ def test_a_key_that_is_the_callers_session_ends_no_more_than_was_asked_for(world
         return
     assert [each["id"] for each in ended["sessions"]] == [session]
     anna.get("/v1/me")
-    # The repeat ends nothing that was started since.
+    # The repeat does not end sessions that were created since.
     other = world.acting_as(anna.id).post("/v1/sessions", {})
     assert anna.delete("/v1/sessions", key=session, expect=200)["position"] == ended["position"]
     Api(world.server, other["accessToken"]).get("/v1/me")
@@ -290,7 +292,7 @@ def test_keys_that_end_no_session_leave_no_sessions(tmp_path):
         ended = new_id()
         login(world, body, id=ended)
         anna.delete(f"/v1/sessions/{ended}")
-        # Also with a key that is the ID of a session that has ended.
+        # A key may also be the ID of an ended session.
         for key in [ended] + [new_id() for _ in range(5)]:
             first = anna.delete("/v1/sessions", key=key)
             assert anna.delete("/v1/sessions", key=key, expect=200)["position"] == first["position"]
@@ -315,7 +317,7 @@ def test_a_key_makes_a_registration_known(world):
         world.nobody.refused("idempotency_key_reused", "POST", "/v1/accounts", body | change, key=key, headers=elsewhere())
     assert world.head == head
     world.nobody.refused("invalid_idempotency_key", "POST", "/v1/accounts", registration(), key="tea")
-    # An ID goes before the key, and another caller's key is another key.
+    # An ID takes precedence over the key, and keys of different callers are different.
     assert world.nobody.post("/v1/accounts", registration(id=(given := new_id())), key=key)["id"] == given
     by_service = {"nickname": "Anna"}
     made = world.admin.post("/v1/accounts", by_service, key=key)
@@ -346,7 +348,7 @@ def test_a_key_makes_a_login_known(world):
                          headers=HOME)
     assert world.head == head
     world.nobody.refused("invalid_idempotency_key", "POST", "/v1/sessions", request, key="tea", headers=HOME)
-    # The key is the user's own.
+    # Each user has separate keys.
     other, _ = account_at_home(world)
     theirs = world.nobody.post("/v1/sessions", request | {"email": other["email"]}, key=key, headers=HOME)
     assert theirs["sessionId"] != tokens["sessionId"]
@@ -388,7 +390,8 @@ ALLOWED = [
 
 @pytest.fixture(scope="module")
 def named(shared_world):
-    """Where a name is given: the request, and the codes for a name with nothing visible and for any other."""
+    """Where a name is given: the request, the code for a name with nothing visible in it, and the code for other bad
+    names."""
     world = shared_world
     anna = world.user("Anna")
     room, workspace = anna.room("Tea"), anna.workspace("Office")
@@ -448,7 +451,7 @@ def test_names_over_ingest_are_held_to_the_same_rules(world, anna):
 
 
 def test_a_bearer_token_of_combining_marks_costs_little(world):
-    """Comparing such text costs the square of its length, so it is refused before anything compares it."""
+    """The time to compare such text grows with the square of its length, so it is rejected before any comparison."""
     token = b"Bearer e" + ("\u0316\u0301" * 3_500).encode()
     with cost.costs_at_most(world.server, 0.1):
         for _ in range(3):

@@ -1,4 +1,4 @@
-"""Bodies that do not end: what they hold in memory has a limit for each address, and is given back."""
+"""Bodies that do not end: the memory that they hold is limited per address, and is released."""
 
 import contextlib
 import time
@@ -19,9 +19,10 @@ BYTES_OF_ADDRESS = 32 * cost.MIB
 BODY_BYTES = 127_000
 HELD = BYTES_OF_ADDRESS // BODY_BYTES
 STREAMS = 100
-# So that their streams do not all fit. The server closes connections that send nothing for 20 seconds, so few are used.
+# Enough connections that their streams do not all fit. Few are used, because the server closes connections that send
+# nothing for 20 seconds.
 CONNECTIONS = HELD // STREAMS + 1
-# What the server may take for all of these streams, the bodies included.
+# The memory that the server may use for all of these streams, including the bodies.
 MEMORY_BYTES = 64 * cost.MIB
 PATIENCE_SECONDS = 90
 
@@ -52,7 +53,7 @@ class BodySender(Http2):
         return len(self.streams) - len(self.statuses)
 
     def receive(self, seconds: float) -> None:
-        """Handles what comes within this time."""
+        """Handles everything that arrives within this time, in seconds."""
         self.socket.settimeout(seconds)
         try:
             data = self.socket.recv(65_536)
@@ -71,7 +72,8 @@ class BodySender(Http2):
         self.flush()
 
     def send(self, ends: bool = False) -> int:
-        """One body, which ends or not, or as much of it as the server takes; the stream's number."""
+        """Sends one body, with or without its end, or as much of it as the server accepts. Returns the number of the
+        stream."""
         stream = self.request(PATH, ("content-type", "application/json"), method="POST", ends=False)
         self.streams.append(stream)
         unsent, deadline = BODY_BYTES, time.monotonic() + PATIENCE_SECONDS
@@ -88,14 +90,14 @@ class BodySender(Http2):
         return stream
 
     def status_of_whole(self) -> int:
-        """That of a request with a whole body."""
+        """The status of a request with a complete body."""
         stream = self.send(ends=True)
         wait_until(lambda: self.receive(0.05) or stream in self.statuses, "a whole body gets no response")
         return self.statuses[stream]
 
 
 def fill(stack: contextlib.ExitStack, server: Server, connections: int) -> list[BodySender]:
-    """Sends more unfinished bodies than fit, until all that the server does not keep have got their responses."""
+    """Sends more unfinished bodies than fit, until every body that the server does not keep has its response."""
     senders = [stack.enter_context(BodySender(server)) for _ in range(connections)]
     for sender in senders:
         for _ in range(STREAMS):
@@ -121,7 +123,7 @@ def test_unfinished_bodies_of_one_address_have_a_limit(secure):
         assert grown < cost.memory_limit(MEMORY_BYTES), f"{grown / cost.MIB:.0f} MiB"
         with BodySender(secure) as same, BodySender(secure, "127.0.0.2") as other:
             assert same.status_of_whole() == 503
-            # It is no JSON.
+            # The status shows that the whole body was read: it is not valid JSON.
             assert other.status_of_whole() == 400
     cost.responds(secure)
 
@@ -157,7 +159,7 @@ def test_a_refused_body_gets_the_code_overloaded(secure):
             verify=secure.authority)
         assert (response.status_code, response.json()["code"]) == (503, "overloaded")
         assert int(response.headers["Retry-After"]) >= 1
-    # The tests of this file had hundreds of bodies refused, but the log has only one line a minute.
+    # Hundreds of bodies were rejected by the tests of this file, but the server's output has only one line per minute.
     logged = secure.errors.read_text()
     warnings = [line for line in logged.splitlines() if "request bodies from an address" in line]
     assert 0 < len(warnings) < STREAMS and all("127.0.0.1" in line for line in warnings)

@@ -1,4 +1,4 @@
-"""Texts that identify something are compared by their bytes: canonically equal ones are not the same."""
+"""Texts that identify something are compared as bytes: canonically equivalent texts are different."""
 
 import unicodedata
 
@@ -12,7 +12,7 @@ from harness.people import World
 
 
 def forms() -> tuple[str, str]:
-    """The same text in NFC and in NFD: equal strings in Swift, different ones in SQLite."""
+    """The same text in NFC and in NFD: equal strings in Swift, but different ones in SQLite."""
     text = f"é-{new_id()}"
     return unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)
 
@@ -35,7 +35,7 @@ def test_canonically_equal_push_tokens_are_two(own_server, restarts):
     ben.put(second, {"fcmToken": decomposed})
     assert world.head == head + 1, "nothing moves"
     assert providers() == [["fcm"], ["fcm"], []]
-    # The device that had the same bytes loses its token; the other form stays where it is.
+    # The device that had the same bytes loses its token. The other form stays in place.
     ben.put(third, {"fcmToken": composed})
     assert providers() == [[], ["fcm"], ["fcm"]]
     own_server.stop()

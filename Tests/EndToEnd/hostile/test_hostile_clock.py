@@ -1,7 +1,7 @@
-"""The server's clock jumps ahead and comes back, and logs that were written meanwhile are opened again.
+"""The server's clock jumps ahead and comes back, and a log that was written in between is opened again.
 
-Nothing waits for the clock: `ShiftedClock` sets it. Where something must not be sent, something else is sent after it
-would have been.
+No test waits for the clock, because `ShiftedClock` sets it. To show that something is not sent, a test sends something
+else that would come after it.
 """
 
 import base64
@@ -21,13 +21,13 @@ from harness.times import later, now, parse, within_one_day
 from harness.waiting import wait_until
 
 AHEAD = 400 * DAY
-# What a user of these tests may send in a day.
+# How many messages a user of these tests may send in a day.
 QUOTA = 12
 # The server's limits (Limits.swift), in seconds.
 JUMP = 5 * 60
 HELD = 10 * 60
 TOKEN_SECONDS = 900
-# How far a time may be off that is read over HTTP on a busy machine, in seconds.
+# How far a time that is read over HTTP may be off on a busy machine, in seconds.
 NEAR = 120
 PATIENCE_SECONDS = 90
 SECRET = b"a secret of more than sixteen bytes"
@@ -40,7 +40,7 @@ def clock(tmp_path):
 
 @pytest.fixture
 def clock_server(tmp_path, clock):
-    """With a clock that the test sets; not started yet."""
+    """A server whose clock the test sets. It is not started yet."""
     settings = {
         "HANSARD_QUOTAS_ENABLED": "true", "HANSARD_QUOTAS_MESSAGES_PER_DAY": str(QUOTA),
         "HANSARD_PUSH_FILE": str(tmp_path / "notices")}
@@ -59,7 +59,7 @@ def claims(access_token: str) -> dict:
 
 
 def is_near(moment: str, ahead: int = 0) -> bool:
-    """Whether it is now, or so many seconds from now."""
+    """Whether the time is now, or this many seconds from now."""
     expected = now() + datetime.timedelta(seconds=ahead)
     return abs((parse(moment) - expected).total_seconds()) < NEAR
 
@@ -85,14 +85,14 @@ def wait_until_sent(person, room: Room, id: str) -> dict:
 
 
 def retry_after(person, room: Room) -> int:
-    """Of a message beyond the quota, in seconds."""
+    """The `Retry-After` of a message beyond the quota, in seconds."""
     response = person.request("PUT", room.message(new_id()), {"text": "too many"})
     assert response.json()["code"] == "quota_exceeded"
     return int(response.headers["Retry-After"])
 
 
 def requires_a_sane_server(world: World, anna, ben, room: Room) -> None:
-    """Tokens, invites, scheduling, quotas and times are as if the clock had never been wrong."""
+    """Tokens, invites, scheduled messages, quotas and times are as if the clock had never been wrong."""
     tokens = world.acting_as(anna.id).post("/v1/sessions", {})
     assert claims(tokens["accessToken"])["exp"] - time.time() <= TOKEN_SECONDS + NEAR
     assert tokens["expiresIn"] <= TOKEN_SECONDS
@@ -128,7 +128,7 @@ def test_a_jump_ahead_is_not_trusted_and_leaves_nothing_behind(clock, clock_serv
     tokens = world.acting_as(anna.id).post("/v1/sessions", {})
     assert claims(tokens["accessToken"])["exp"] - time.time() <= TOKEN_SECONDS + NEAR
     assert tokens["expiresIn"] <= TOKEN_SECONDS
-    # What is due is sent, and what is due in two months is not.
+    # A message that is due is sent, and one that is due in two months is not.
     wait_until_sent(anna, room, schedule(anna, room, seconds=2))
     assert months_later in pending(anna, room)
     shown = readiness(clock_server)["clock"]
@@ -139,7 +139,8 @@ def test_a_jump_ahead_is_not_trusted_and_leaves_nothing_behind(clock, clock_serv
     clock.shift(wall=0)
     assert readiness(clock_server)["clock"]["status"] == "ok"
     requires_a_sane_server(world, anna, ben, room)
-    # Since the start: one before, two during, three after. The jump opened no new day, and used none up.
+    # Messages since the start: one before, two during, and three after the jump. The jump neither started a new day nor
+    # used one up.
     for number in range(QUOTA - 6):
         anna.send(room, f"{number}")
     anna.refused("quota_exceeded", "PUT", room.message(new_id()), {"text": "too many"})
@@ -159,7 +160,7 @@ def test_a_jump_that_lasts_is_trusted(clock, clock_server):
     clock_server.start()
     clock.shift(wall=AHEAD)
     assert readiness(clock_server)["clock"]["status"] == "jump_held"
-    # Ten minutes pass by both clocks.
+    # Ten minutes pass on both clocks.
     clock.shift(wall=AHEAD + HELD, uptime=HELD)
     shown = readiness(clock_server)["clock"]
     assert shown["status"] == "ok" and is_near(shown["time"], AHEAD + HELD)
@@ -196,7 +197,7 @@ def test_a_log_from_the_future_is_opened_and_used(clock, clock_server, tmp_path)
     shown = readiness(clock_server)
     assert shown["status"] == "ready" and shown["clock"]["status"] == "behind_log"
     assert abs(shown["clock"]["logAheadSeconds"] - AHEAD) < NEAR and is_near(shown["clock"]["time"])
-    # The tokens of that time would be good for 400 days. Their sessions live on.
+    # The tokens from that time would be valid for 400 days. Their sessions continue.
     for person in (anna, ben):
         person.refused("access_token_expired", "GET", "/v1/me")
         tokens = person.post("/v1/sessions/refresh", {"refreshToken": person.tokens["refreshToken"]})
@@ -204,12 +205,12 @@ def test_a_log_from_the_future_is_opened_and_used(clock, clock_server, tmp_path)
         person.token = tokens["accessToken"]
     requires_a_sane_server(world, anna, ben, room)
 
-    # An event with a time of its own still notifies.
+    # An event with its own time still causes a notification.
     ben.put(f"/v1/devices/{new_id()}", {"apnsToken": "a1b2"})
     told = anna.send(room, "told")["id"]
     wait_until(lambda: told in (tmp_path / "notices").read_text(), "the message was not pushed")
 
-    # A day's use is known after a restart, though the log's last day is another one.
+    # After a restart, a day's usage is still known, although the log's last day is another one.
     for number in range(QUOTA - 4):
         anna.send(room, f"{number}")
     clock_server.restart()
@@ -217,7 +218,7 @@ def test_a_log_from_the_future_is_opened_and_used(clock, clock_server, tmp_path)
     assert anna.texts(room, limit=2) == [f"{QUOTA - 6}", f"{QUOTA - 5}"]
     assert is_near(anna.get(f"{room.path}/messages", limit=1)["messages"][0]["sentAt"])
 
-    # The log is whole, the views can be made again from it, and an audit tells both times.
+    # The log is intact, read models can be rebuilt from it, and an audit shows both times.
     clock_server.stop()
     hansard("log", "verify", "--data", clock_server.data)
     hansard("replay", "--data", clock_server.data, "--verify")
@@ -244,13 +245,13 @@ def test_a_clock_that_was_behind_is_followed_when_it_is_corrected(clock, clock_s
     world = World(clock_server.start())
     anna, ben = world.users("Anna", "Ben")
     room = anna.room("Tea", ben)
-    # While it runs.
+    # The clock is corrected while the server runs.
     clock.shift(wall=-3 * DAY)
     assert is_near(readiness(clock_server)["clock"]["time"], -3 * DAY)
     clock.shift(wall=0)
     shown = readiness(clock_server)["clock"]
     assert shown["status"] == "ok" and is_near(shown["time"])
-    # At a start.
+    # The clock is corrected before a start.
     clock_server.stop()
     clock.shift(wall=-3 * DAY)
     clock_server.start()
@@ -271,7 +272,7 @@ def test_a_used_up_quota_says_when_to_come_back_by_the_trusted_time(clock, clock
     for number in range(QUOTA):
         anna.send(room, f"{number}")
     expected = retry_after(anna, room)
-    # Another day, and another time of the day.
+    # The system clock shows another day and another time of day.
     clock.shift(wall=AHEAD + DAY // 2)
     assert abs(retry_after(anna, room) - expected) < NEAR
 
@@ -309,7 +310,7 @@ def test_a_token_from_the_future_is_refused_when_its_session_has_ended(clock, cl
     stolen, refresh = anna.tokens["accessToken"], anna.tokens["refreshToken"]
     anna.get("/v1/me")
     clock.shift(wall=0)
-    # Another pair of tokens, and then none: the first one's time has not come.
+    # Gets new tokens, and then ends the session. The stolen token would become valid only in the future.
     anna.token = anna.post("/v1/sessions/refresh", {"refreshToken": refresh})["accessToken"]
     anna.delete("/v1/sessions/current")
     anna.token = stolen
@@ -332,10 +333,10 @@ def test_a_start_with_a_clock_that_is_ahead_sends_nothing_early(clock, clock_ser
     clock.shift(wall=AHEAD)
     clock_server.start()
     anna = world.acting_as(anna.id)
-    # Due by the log's last time and the time since the start.
+    # The message is due by the log's last time and the time since the start.
     wait_until_sent(anna, room, due)
     assert months_later in pending(anna, room)
-    # The clock stays: then it was right, and the server had been off for long.
+    # If the clock stays ahead, then it is right, and the server was off for a long time.
     clock.shift(wall=AHEAD + HELD, uptime=HELD)
     wait_until_sent(anna, room, months_later)
 
@@ -351,7 +352,7 @@ def test_a_restart_with_a_clock_that_is_still_ahead_sends_nothing_early(clock, c
 
     clock.shift(wall=AHEAD)
     clock_server.start()
-    # From now on the log's last time is the wrong clock's.
+    # From here on, the log's last time comes from the wrong clock.
     anna.token = world.acting_as(anna.id).post("/v1/sessions", {})["accessToken"]
     anna.send(room, "from the future")
     end(clock_server)
@@ -362,7 +363,7 @@ def test_a_restart_with_a_clock_that_is_still_ahead_sends_nothing_early(clock, c
     assert months_later in pending(anna, room)
     clock_server.stop()
 
-    # Set back, the clock is right: nothing waits for it.
+    # Once it is set back, the clock is right, and nothing has to wait for it.
     clock.shift(wall=0)
     clock_server.start()
     requires_a_sane_server(world, anna, ben, room)
@@ -379,7 +380,7 @@ def test_a_clock_that_is_set_freezes_no_view(clock, clock_server):
     deadline = time.monotonic() + PATIENCE_SECONDS
     for number in range(1, 3):
         anna.send(room, "kettle")
-        # A search does not wait for what was written.
+        # A search does not wait for recent writes.
         while len(anna.get("/v1/search", q="kettle")["results"]) < number:
             assert time.monotonic() < deadline, "the search does not follow the log"
             time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Clients that send what is no HTTP, flood a connection with frames, hold connections, or leave without waiting."""
+"""Clients that send invalid HTTP, flood a connection with frames, hold connections, or leave without waiting."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ from harness.waiting import wait_until
 
 PATIENCE_SECONDS = 90
 HEADER_FIELDS = 100
-# Limits.controlFrames, and far more than time adds to it.
+# Limits.controlFrames, and a number of frames far beyond what time adds to the limit.
 FRAMES = 1_000
 FLOOD = 100_000
 PER_ADDRESS = 40
@@ -32,14 +32,14 @@ STREAMS = 100
 # Limits.readsOfUser and readsOfAddress.
 READS = 16
 READS_OF_ADDRESS = 256
-# Messages of a page, and how often how many connections leave while they are sent such pages.
+# Messages per page, how many rounds there are, and (below) how many connections leave in each while they receive pages.
 PAGE = 100
 LEAVING_ROUNDS = 6
-# A page that takes milliseconds to read, and how often it is given up on each connection, 0 to 6 ms after it was requested.
+# A page that takes milliseconds to read, and how often each connection cancels it, 0 to 6 ms after it was requested.
 GIVEN_UP_PAGE, GIVEN_UP_CONNECTIONS, GIVEN_UP_READS = 17, 10, 30
 LEAVING_CONNECTIONS = 8
-# In each round the clients ask for 800 pages of more than 40 KB and take none. Limits on what all rounds add to memory, and on
-# what the second half of them adds. 8 MiB is about a tenth of the server's memory.
+# In each round the clients request 800 pages of more than 40 KB and read none. These limit how much memory all rounds
+# add, and how much the second half of them adds. 8 MiB is about a tenth of the server's memory.
 LEAVING_BYTES, LEAVING_BYTES_OF_SECOND_HALF = 48 * cost.MIB, 8 * cost.MIB
 
 
@@ -57,11 +57,11 @@ def secure(tmp_path_factory, certificate):
     server.end()
 
 
-# What is no HTTP/1
+# Invalid HTTP/1
 
 
 class RawResponse:
-    """One response, as far as `Contract.check` looks at it."""
+    """One response, with the attributes that `Contract.check` uses."""
 
     def __init__(self, data: bytes):
         head, self.content = data.split(b"\r\n\r\n", 1)
@@ -75,7 +75,7 @@ class RawResponse:
 
 
 def raw(server: Server, data: bytes) -> bytes:
-    """Everything that comes back until the server closes the connection."""
+    """Everything that the server sends until it closes the connection."""
     with socket.create_connection(("127.0.0.1", server.port)) as connection:
         connection.settimeout(PATIENCE_SECONDS)
         connection.sendall(data)
@@ -240,7 +240,7 @@ def test_frames_that_a_client_may_send_are_taken(secure):
 
 
 def test_streams_that_are_reset_at_once_are_cut_off(secure):
-    """Known as rapid reset: CVE-2023-44487."""
+    """This attack is known as rapid reset: CVE-2023-44487."""
     with cost.costs_at_most(secure, 1.5), Http2(secure) as connection:
         reset = h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS
         assert connection.status(connection.request("/healthz")) == 200
@@ -288,13 +288,14 @@ def test_empty_data_and_endless_heads_are_cut_off(secure):
             stream = connection.request("/v1/sessions", method="POST", ends=False)
             assert connection.is_cut_off_by(frame(0x0, b"", stream=stream) * FLOOD)
         with Http2(secure) as connection:
-            # A head without its end, and pieces of it that are empty: CVE-2024-27316.
+            # A header block without an end, continued with empty frames: CVE-2024-27316.
             head = frame(0x1, b"", stream=1)
             assert connection.is_cut_off_by(head + frame(0x9, b"", stream=1) * FLOOD)
 
 
 def leave_amid(server: Server, connections: int, path: str, *fields: tuple[str, str]) -> None:
-    """Asks for as much as connections of HTTP/2 may at once, and resets them, as the system does for a process that ends."""
+    """Sends as many requests as the connections allow at once, and resets the connections, as the kernel does when a
+    process ends."""
     with contextlib.ExitStack() as stack:
         for _ in range(connections):
             connection = stack.enter_context(Http2(server))
@@ -304,7 +305,7 @@ def leave_amid(server: Server, connections: int, path: str, *fields: tuple[str, 
                 connection.protocol.send_headers(stream, head, end_stream=True)
             connection.protocol.ping(b"12345678")
             connection.flush()
-            # The requests have come in.
+            # Waits until the server has received the requests.
             received = b""
             while frame(0x6, b"12345678", flags=1) not in received:
                 received += connection.socket.recv(65_536)
@@ -312,7 +313,7 @@ def leave_amid(server: Server, connections: int, path: str, *fields: tuple[str, 
 
 
 def test_clients_that_end_abruptly_leave_nothing_behind(secure):
-    """Neither work, nor memory, nor connections: `h2load -c 100 -m 100 -D 2` on a page once took 150 MB a run."""
+    """No work, memory or connections are left: `h2load -c 100 -m 100 -D 2` on a page once added 150 MB per run."""
     anna = World(secure).user("Anna")
     room = anna.room("Tea")
     for _ in range(PAGE):
@@ -321,7 +322,7 @@ def test_clients_that_end_abruptly_leave_nothing_behind(secure):
     descriptors = pathlib.Path(f"/proc/{secure.process.pid}/fd")
 
     def sockets() -> int:
-        """Readers of views stay open, so not every descriptor is a connection's."""
+        """Connections to read models stay open, so only sockets are counted."""
         return sum("socket:" in os.readlink(each) for each in descriptors.iterdir() if each.is_symlink())
 
     with Http2(secure) as connection:
@@ -376,10 +377,10 @@ def test_reads_of_one_user_wait_in_line_and_hold_up_nobody_else(secure):
         anna.send(room, "x" * 2_000)
     with Http2(secure) as holder, Http2(secure) as waiter, Http2(secure) as other:
         held = [holder.request(page_of(room), bearer(anna)) for _ in range(READS + 4)]
-        # As many as may are answered, and take no more than the first bytes.
+        # As many requests as allowed get a response, and their client reads only the first bytes.
         statuses = holder.statuses(READS)
         assert len(statuses) == READS, "more than have a place"
-        # Another user of the same address waits for none of them.
+        # Another user at the same address does not wait for them.
         for _ in range(5):
             assert other.status(other.request(page_of(room), bearer(ben))) == 200
         assert waiter.status(waiter.request("/v1/me", bearer(anna))) == 503
@@ -492,7 +493,7 @@ def test_a_trusted_proxy_has_as_many_as_it_likes(tmp_path):
             for _ in range(5):
                 assert is_served(stack.enter_context(connect(server, "127.0.0.2")))
             others = [stack.enter_context(connect(server, "127.0.0.9")) for _ in range(3)]
-            # Which one is refused is not certain: event loops accept them side by side.
+            # It is not certain which one is rejected: event loops accept connections concurrently.
             assert sorted(is_served(connection) for connection in others) == [False, True, True]
     finally:
         server.end()
@@ -500,7 +501,7 @@ def test_a_trusted_proxy_has_as_many_as_it_likes(tmp_path):
 
 # Thumbnails
 
-# A program in the place of vipsthumbnail: says that it runs, and never ends by itself.
+# A replacement for vipsthumbnail: records that it runs, and does not end before the gate exists.
 PROGRAM = """#!/bin/sh
 echo $$ >> {runs}
 while [ ! -e {gate} ]; do sleep 0.05; done
@@ -544,7 +545,7 @@ class Gallery:
         return connection
 
     def running(self) -> list[int]:
-        """Programs that have begun and not ended."""
+        """Programs that have started and not ended."""
         started = [int(line) for line in self.runs.read_text().split()]
         return [process for process in started if pathlib.Path(f"/proc/{process}").exists()]
 
@@ -572,7 +573,7 @@ def test_thumbnails_of_one_user_leave_room_for_others_and_end_when_nobody_waits(
         wait_until(lambda: len(gallery.running()) == 2, "the other user's thumbnail is not made")
         assert not is_answered(mine, b" 503 ")
         began = len(gallery.runs.read_text().split())
-    # Everybody is gone.
+    # All clients have left.
     wait_until(lambda: gallery.running() == [], "a thumbnail is still being made, but nobody waits for it")
     assert len(gallery.runs.read_text().split()) == began, "nothing began for who had left"
     cost.until_idle(gallery.server)
@@ -601,7 +602,7 @@ def test_a_thumbnail_for_two_is_made_until_the_last_has_left(gallery):
     wait_until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
     running = gallery.running()
     first.close()
-    # The response to another request shows that the server has seen the first one go.
+    # The response to another request shows that the server has noticed that the first client left.
     cost.responds(gallery.server)
     time.sleep(0.3)
     assert gallery.running() == running

@@ -1,4 +1,5 @@
-"""The memory that remains in use after an account has created the most that a day allows: the figures of docs/operating.md.
+"""The memory that remains in use after one account has created the most that a day allows. The numbers are those of
+docs/operating.md.
 
 The server is restarted before each measurement, so that caches do not count.
 """
@@ -15,12 +16,12 @@ from harness.places import DOCS
 from harness.server import Server
 from test_hostile_memory import Line, send_many
 
-# In MB (of 10^6 bytes), of one account in a day, as docs/operating.md states them.
+# In MB (10^6 bytes), for one account and day, as docs/operating.md states them.
 EVENTS_MEMORY, ROOMS_MEMORY, WORKSPACES_MEMORY, INVITES_MEMORY, SCHEDULED_MEMORY = 8.0, 0.3, 0.1, 0.6, 8.0
 DEVICES_MEMORY = 1.0
 # The default quotas.
 EVENTS, ROOMS, WORKSPACES, INVITES, SCHEDULED_BYTES = 20_000, 200, 20, 1_000, 4 * cost.MIB
-# Each room is two events, and each member one: together all events of a day.
+# Each room is two events, and each further member is one. Together they are all events of a day.
 MEMBERS = EVENTS // ROOMS - 2
 # The bytes that an event is charged in addition to its texts.
 CHARGED_BYTES = 256
@@ -34,7 +35,7 @@ CONNECTIONS = 8
 
 
 def kept_bytes(server: Server) -> int:
-    """The memory after a start that found no work left. The first of the two restarts leaves none."""
+    """The memory after a start with no work left: the first of the two restarts does all of it."""
     server.restart()
     cost.until_idle(server)
     server.restart()
@@ -55,7 +56,8 @@ def busy(tmp_path_factory):
 
 
 def memory_of_a_day(world: World, accounts: int, create) -> float:
-    """The bytes of memory that one account's day leaves, less `NOISE`. Several accounts are measured after a warm-up by one."""
+    """The bytes of memory that remain for one account's day, minus `NOISE`. If several accounts are measured, one warms
+    up first."""
     times.within_one_day(300)
     if accounts > 1:
         create(world, [world.user("Mallory")])
@@ -67,7 +69,7 @@ def memory_of_a_day(world: World, accounts: int, create) -> float:
 
 
 def rooms(world: World, mallories: list[Person], kind: str = "group") -> list[str]:
-    """All the rooms that they can create in a day."""
+    """All rooms that the users can create in a day."""
     ids = []
     for mallory in mallories:
         lines = [{"op": "room.create", "id": new_id(), "name": "Tea", "kind": kind} for _ in range(ROOMS)]
@@ -78,7 +80,8 @@ def rooms(world: World, mallories: list[Person], kind: str = "group") -> list[st
 
 
 def memberships(world: World, mallories: list[Person]) -> None:
-    """As many memberships as an account's events allow. A service creates them, which is faster and takes the same memory."""
+    """All memberships that an account's events allow. A service creates them, which is faster and takes the same
+    memory."""
     members = [new_id() for _ in range(MEMBERS)]
     world.admin.ingest_all([{"op": "user.register", "id": member, "nickname": "Ben"} for member in members])
     ids = rooms(world, mallories, kind="channel")
@@ -87,7 +90,7 @@ def memberships(world: World, mallories: list[Person]) -> None:
 
 
 def workspaces(world: World, mallories: list[Person]) -> None:
-    """All the workspaces that they can create in a day."""
+    """All workspaces that the users can create in a day."""
     def create(mallory: Person) -> None:
         line = Line(world.server, mallory.token)
         for _ in range(WORKSPACES):
@@ -99,7 +102,7 @@ def workspaces(world: World, mallories: list[Person]) -> None:
 
 
 def invites(world: World, mallories: list[Person]) -> None:
-    """All the invites that they can create in a day, in two rooms, because one room cannot have so many."""
+    """All invites that the users can create in a day, in two rooms, because one room cannot have so many."""
     def create(mallory: Person) -> None:
         line, paths = Line(world.server, mallory.token), [f"{mallory.room().path}/invites" for _ in range(2)]
         for number in range(INVITES):
@@ -111,7 +114,7 @@ def invites(world: World, mallories: list[Person]) -> None:
 
 
 def scheduled(world: World, mallories: list[Person]) -> None:
-    """As many scheduled messages as their bytes allow in a day, each of one letter, spread over rooms."""
+    """All scheduled messages that their bytes allow in a day. Each has one letter, and they are spread over rooms."""
     for mallory in mallories:
         paths = [f"/v1/rooms/{id}/scheduled-messages" for id in rooms(world, [mallory])]
         messages, send_at = SCHEDULED_BYTES // (CHARGED_BYTES + 1), times.later(hours=1)
@@ -127,7 +130,7 @@ def scheduled(world: World, mallories: list[Person]) -> None:
 
 
 def devices(world: World, mallories: list[Person]) -> None:
-    """All the devices that they can have, with push tokens as long as may be."""
+    """All devices that the users can have, with push tokens of the maximum length."""
     def create(mallory: Person) -> None:
         line = Line(world.server, mallory.token)
         for _ in range(DEVICES):

@@ -11,7 +11,7 @@ from harness.server import UNLIMITED, Server
 from harness.views import aside, lines, readiness, unready, until_ready, view
 from harness.waiting import wait_until
 
-# Messages that are there before a disk fails.
+# Messages that exist before a disk fails.
 EARLIER = 2_000
 # Lines of one ingest, and the number of lines by which writes must be paused: a view may lack 4,096 events, and the writer
 # notices with a delay that it lacks more.
@@ -21,7 +21,7 @@ FAULTS = {"reads": {"reads": True}, "writes": {"writes": True}}
 
 @pytest.fixture
 def failing(tmp_path):
-    """A server with a room, restarted so that it has no pages of its views in memory."""
+    """A server with a room, restarted so that it has no pages of its read models in memory."""
     disk = FailingDisk(tmp_path)
     server = Server(tmp_path / "data", environment=UNLIMITED | disk.environment).start()
     world = World(server)
@@ -35,7 +35,7 @@ def failing(tmp_path):
 
 
 def send_until_paused(world: World, anna, room) -> list[str]:
-    """The messages that were acknowledged before writes were paused."""
+    """Sends messages until writes are paused. Returns the acknowledged ones."""
     acknowledged = []
     while len(acknowledged) <= LATEST_PAUSE:
         sent = lines(anna, room, PORTION)
@@ -49,7 +49,7 @@ def send_until_paused(world: World, anna, room) -> list[str]:
 
 
 def reported(server: Server, file: str) -> str:
-    """Waits until /readyz and the server's log report the failing disk. Returns the reason in /readyz."""
+    """Waits until /readyz and the server's output report the failing disk. Returns the reason in /readyz."""
     detail = wait_until(lambda: unready(server, file, "disk I/O error"), "the failing disk is not reported")
     assert "Check the disk" in detail and str(server.data) not in detail
     assert "disk I/O error" in server.tail() and "the server tries again" in server.tail()
@@ -57,8 +57,8 @@ def reported(server: Server, file: str) -> str:
 
 
 def check_afterwards(server: Server, process: int, anna, room, acknowledged: list[str]) -> None:
-    """The same process follows the log again, and has each event that was acknowledged."""
-    # A query that succeeds ends the report of one that failed before.
+    """Checks that the same process follows the log again and has each acknowledged event."""
+    # A successful query ends the report of an earlier one that failed.
     wait_until(lambda: anna.request("GET", f"{room.path}/messages").status_code == 200, "the messages cannot be read again")
     until_ready(server)
     assert server.process.pid == process and server.process.poll() is None
@@ -74,10 +74,11 @@ def test_a_view_on_a_failing_disk_is_reported_and_follows_again(failing, fault):
     server, process = world.server, world.server.process.pid
     with disk.fails("/views/timeline-", **FAULTS[fault]):
         acknowledged = [anna.send(room, f"while the disk fails, {number}")["id"] for number in range(20)]
-        # Only a query notices that the file cannot be read: to apply events, the view has the pages it needs in memory.
+        # Only a query notices that the file cannot be read: to apply events, the read model has the needed pages in
+        # memory.
         anna.refused("projection_behind", "GET", f"{room.path}/messages")
         reported(server, "timeline-")
-        # Requests that do not need that view still succeed.
+        # Requests that do not need that read model still succeed.
         assert anna.see(room)["lastMessage"]["id"] == acknowledged[-1]
     check_afterwards(server, process, anna, room, acknowledged)
 
@@ -113,7 +114,7 @@ def test_a_search_on_a_failing_disk_leaves_the_server_ready(failing, fault):
         sent = anna.send(room, "samovar")
 
         def degraded() -> dict | None:
-            # The writing connection may have every page that it needs in memory; a new reader has none.
+            # The writing connection may have every page that it needs in memory. A new reader has none.
             anna.request("GET", "/v1/search?q=samovar")
             response = readiness(server)
             assert response.status_code == 200, response.text
@@ -124,7 +125,7 @@ def test_a_search_on_a_failing_disk_leaves_the_server_ready(failing, fault):
         assert "search-" in reason and "disk I/O error" in reason and "Check the disk" in reason
         anna.refused("projection_behind", "GET", "/v1/search?q=samovar")
         assert anna.texts(room)[-1] == "samovar"
-    # A degraded server responds with 200 too. A query that succeeds ends the report of one that failed before.
+    # A degraded server responds with 200 too. A successful query ends the report of an earlier one that failed.
     wait_until(lambda: anna.request("GET", "/v1/search?q=samovar").status_code == 200, "the messages cannot be found again")
     wait_until(lambda: readiness(server).json()["status"] == "ready", "the server is degraded still")
     assert [result["message"]["id"] for result in anna.get("/v1/search", q="samovar")["results"]] == [sent["id"]]

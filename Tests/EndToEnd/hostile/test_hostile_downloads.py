@@ -1,4 +1,4 @@
-"""Clients that ask for files and take nothing: what they hold in open files and memory, and what others notice."""
+"""Clients that request files and read nothing: the open files and memory that they hold, and the effect on others."""
 
 import base64
 import collections
@@ -19,13 +19,13 @@ from test_media import download, upload
 # Limits.downloadsOfUser and downloadsOfAddress.
 OF_USER = 16
 OF_ADDRESS = 64
-# Of one HTTP/2 connection, and connections of one client.
+# Streams of one HTTP/2 connection, and connections of one client.
 STREAMS = 100
 CONNECTIONS = 9
-# A limit on open files, and the downloads that it leaves room for: a quarter of what exceeds OpenFiles.reserve.
+# A limit on open files, and the number of downloads that it allows: a quarter of what exceeds OpenFiles.reserve.
 FEW_FILES = 400
 OF_FEW_FILES = 36
-# Lines of an ingest and their texts, of which a segment of 64 MiB holds six or seven times as many.
+# Lines per ingest and the size of their texts. A segment of 64 MiB holds the lines of six or seven ingests.
 LINES, TEXT_BYTES = 1_000, 9_000
 PARTS = 12
 
@@ -47,7 +47,7 @@ def open_files(server: Server) -> list[str]:
     found = []
     folder = f"/proc/{server.process.pid}/fd"
     for name in os.listdir(folder):
-        # One may be closed meanwhile.
+        # The file may have been closed in the meantime.
         with contextlib.suppress(FileNotFoundError):
             found.append(os.readlink(f"{folder}/{name}"))
     return found
@@ -76,7 +76,7 @@ def test_streams_of_one_user_that_take_nothing_hold_few_files_and_little_memory(
         for connection in connections:
             ask(connection, anna, own, STREAMS)
         wait_until(lambda: open_media(secure) == OF_USER, f"the user's downloads do not hold {OF_USER} files")
-        # Neither other downloads nor JSON wait for them.
+        # Neither other downloads nor JSON requests wait for them.
         assert download(ben, other).content == contents[1]
         assert ben.texts(room) == ["x"]
         assert anna.get("/v1/me")["id"] == anna.id
@@ -92,7 +92,7 @@ def test_streams_of_one_user_that_take_nothing_hold_few_files_and_little_memory(
 
 @pytest.mark.parametrize("size", [40_000, 300_000])
 def test_a_download_keeps_its_place_until_its_last_piece_is_taken(secure, size):
-    """Also a file of one piece, which can be written as a whole at once."""
+    """This includes a file of one piece, which can be written completely at once."""
     anna = World(secure).user("Anna")
     media = upload(anna, os.urandom(size))["id"]
     with Http2(secure, window=0) as holder, Http2(secure) as waiter:
@@ -123,7 +123,7 @@ def test_downloads_of_many_users_of_one_address_hold_up_no_other_address(secure)
 
 
 def test_with_few_open_files_downloads_leave_enough_for_connections_and_the_log(tmp_path):
-    """Observed: one user took every descriptor; connections timed out, and the next segment poisoned the log."""
+    """Observed: one user took every file descriptor. Connections timed out, and the next segment poisoned the log."""
     limit = (FEW_FILES, FEW_FILES)
     server = secure_server(tmp_path, lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit))
     try:
@@ -169,7 +169,7 @@ def test_a_download_that_finds_no_descriptor_is_refused_without_an_error_line(ow
     assert anna.texts(room) == ["x"] and download(anna, media).content == content
     process = own_server.process.pid
     limits = resource.prlimit(process, resource.RLIMIT_NOFILE)
-    # What is open stays open, and nothing else can be opened.
+    # Open descriptors stay open, and no others can be opened.
     resource.prlimit(process, resource.RLIMIT_NOFILE, (3, limits[1]))
     try:
         for _ in range(5):

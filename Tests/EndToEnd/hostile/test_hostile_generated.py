@@ -1,6 +1,6 @@
-"""Generated hostile requests: none is expensive or fails in the server, and others are served meanwhile.
+"""Generated hostile requests: none is expensive or fails in the server, and others are served in the meantime.
 
-HANSARD_HOSTILE_SEEDS=1-5000 runs more of them; the seed of a failure is in the test's name.
+HANSARD_HOSTILE_SEEDS=1-5000 runs more of them. The seed of a failure is in the name of the test.
 """
 
 import contextlib
@@ -18,15 +18,15 @@ from harness.client import Api, new_id, read_results
 from harness.hostile_inputs import HostileInputs
 from harness.hostile_requests import HostileRequest, HostileRequests
 
-# Processor seconds of one request, and of one that hashes a password, which takes a tenth of a second.
+# Limits in processor seconds: for one request, and for one that hashes a password, which takes a tenth of a second.
 REQUEST_SECONDS, HASHING_SECONDS = 0.2, 0.5
-# How many requests of each kind one seed sends one after the other, each in one piece.
+# How many requests of each kind one seed sends one after the other, each in a single piece.
 REQUESTS = {"in_body": 10, "in_ingest": 8, "in_query": 16, "in_header": 16}
-# Bytes by which the requests of one seed may raise the server's memory.
+# How many bytes the requests of one seed may add to the server's memory.
 SEED_BYTES = 16 * cost.MIB
 # Seconds between two requests for /healthz while those of a seed are in flight.
 HEALTH_PAUSE = 0.05
-# Connections that send something of a request and no more.
+# Connections that send a part of a request and no more.
 SLOW_CONNECTIONS = 200
 
 
@@ -48,7 +48,7 @@ def target(server, shared_world):
 
 @contextlib.contextmanager
 def others_are_served(server):
-    """Asks for /healthz again and again during the block; fails when one of the responses failed or came too late."""
+    """Requests /healthz repeatedly during the block. Fails if a response failed or came too late."""
     is_over = threading.Event()
 
     def ask() -> int:
@@ -68,7 +68,7 @@ def others_are_served(server):
 
 
 class Sender:
-    """Sends generated requests and checks what each costs and how the server responds."""
+    """Sends generated requests, and checks what each costs and how the server responds."""
 
     def __init__(self, server, requests: HostileRequests, seed: int):
         self.server = server
@@ -77,7 +77,7 @@ class Sender:
         self.inputs = HostileInputs(seed)
 
     def check(self, what: str, status: int) -> None:
-        # 503 says that more passwords wait to be hashed than the server takes.
+        # 503 means that more passwords wait to be hashed than the server accepts.
         assert status < 500 or status == 503, f"{what}: {status}"
 
     def limited(self, request: HostileRequest):
@@ -92,14 +92,14 @@ class Sender:
                 self.check(request.description, result["status"])
 
     def send_one(self, request: HostileRequest) -> float:
-        """The processor seconds that it costs."""
+        """Sends the request and returns the processor seconds that it cost."""
         with self.limited(request) as used:
             self.send(request, self.api)
         return used.seconds
 
     def send_many(self) -> None:
-        """Different requests: each by itself, and then, with new IDs, all at once, each on its own connection. At once they
-        cannot be measured one by one, but together they cost about as much as before."""
+        """Sends different requests: first one by one, and then, with new IDs, all at once on separate connections. At
+        once they cannot be measured separately, but together they cost about as much as before."""
         seeds = [self.inputs.random.getrandbits(64) for _ in range(self.inputs.many())]
 
         def generated() -> list[HostileRequest]:
@@ -114,7 +114,7 @@ class Sender:
         assert together.seconds <= limit, f"{together.seconds:.2f} s at once, {alone:.2f} s one after the other"
 
     def send_slowly(self) -> None:
-        """One request that comes in pieces, its head too."""
+        """Sends one request in pieces, including its head."""
         request = self.requests.anywhere(self.inputs)
         with self.limited(request):
             with socket.create_connection(("127.0.0.1", self.server.port), timeout=60) as connection:
@@ -139,7 +139,7 @@ def test_no_generated_request_is_expensive(server, target, seed):
                 sender.send_one(getattr(requests, kind)(sender.inputs))
         sender.send_many()
         sender.send_slowly()
-    # What was accepted can be returned, to others too, and costs no more than it did to send.
+    # Whatever was accepted can be returned, to others too, and costs no more than sending it.
     cost.until_idle(server)
     for reader in (eve, ben):
         for path in ("/v1/rooms", f"{requests.room.path}/messages", "/v1/search?q=hi", "/v1/badge"):

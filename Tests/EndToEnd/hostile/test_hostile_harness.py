@@ -8,7 +8,7 @@ from harness import cost
 
 
 class Spinner:
-    """Counts this process's own processor time, as `Server` counts the server's."""
+    """Measures the processor time of this process, as `Server` does for the server."""
 
     def processor_seconds(self) -> float:
         used = os.times()

@@ -1,4 +1,4 @@
-"""Images that take long to read or have large thumbnails, and uploads that hold the places of others."""
+"""Images that are slow to read or have large thumbnails, and uploads that hold many upload slots."""
 
 import concurrent.futures
 import contextlib
@@ -20,17 +20,17 @@ from test_media import unfinished, upload
 from test_thumbnails import thumbnail
 
 MIB = 1024 * 1024
-# How long vipsheader takes grows with the square of the frames: 10 seconds for these.
+# The time that vipsheader takes grows with the square of the number of frames: 10 seconds for these.
 FRAMES = 130_000
 # Limits.webPFrames.
 FRAMES_READ = 1_000
-# What the programs for a few uploads may take: each some 0.06 seconds where nothing is wrong.
+# What the programs for a few uploads may take. Each normally takes some 0.06 seconds.
 PROGRAM_SECONDS = 1.0
 # Limits.uploadsOfUser, uploadsOfAddress and uploads.
 UPLOADS_OF_USER, UPLOADS_OF_ADDRESS, UPLOADS = 4, 16, 64
 # ConfinedProcess.headerProcessorSeconds and outputBytes.
 HEADER_SECONDS, OUTPUT_BYTES = 1, 8 * MIB
-# A thumbnail of noise, this wide, has some 280 KB.
+# A thumbnail of noise with this width has some 280 KB.
 WIDTH = 640
 CACHE = {"HANSARD_MEDIA_THUMBNAIL_CACHE_MEBIBYTES": "1"}
 
@@ -43,7 +43,7 @@ def animated_upload(person: Api, number: int, frames: int = FRAMES) -> dict:
 
 
 def test_a_webp_of_very_many_frames_holds_up_nobody(tmp_path):
-    """Observed: vipsheader took 10 seconds for each, and all uploads waited for one process."""
+    """Observed: vipsheader took 10 seconds for each, and all uploads waited for that process."""
     runs = tmp_path / "runs"
     server = Server(tmp_path / "data", environment=noting_runs(tmp_path / "programs", runs)).start()
     try:
@@ -71,7 +71,7 @@ def test_an_animation_of_as_many_frames_as_are_read_is_an_image(anna):
 
 
 def programs(folder: pathlib.Path, **scripts: str) -> dict[str, str]:
-    """The environment of a server that finds these programs first."""
+    """The environment of a server that finds these programs before the real ones."""
     folder.mkdir()
     for name, script in scripts.items():
         (folder / name).write_text(f"#!/bin/sh\n{script}\n")
@@ -84,13 +84,13 @@ def noting_runs(folder: pathlib.Path, runs: pathlib.Path, **scripts: str) -> dic
     noting = {
         name: f'echo {name} >> {runs}\n{scripts.get(name, "")}\nexec {shutil.which(name)} "$@"'
         for name in ("vipsheader", "vipsthumbnail")}
-    # With prlimit's limits a program could not write to a file.
+    # With the limits of prlimit, a program could not write to a file.
     limiter = 'while [ "$1" != -- ]; do shift; done\nshift\nexec "$@"'
     return programs(folder, prlimit=limiter, **noting)
 
 
 def test_a_header_that_takes_long_is_given_up(tmp_path):
-    """Whatever the format: here by a program that never ends by itself."""
+    """This applies to every format; here the program never ends by itself."""
     environment = programs(tmp_path / "programs", vipsheader="while :; do :; done")
     server = Server(tmp_path / "data", environment=environment).start()
     try:
@@ -103,20 +103,20 @@ def test_a_header_that_takes_long_is_given_up(tmp_path):
         server.end()
 
 
-# Thumbnails on the disk
+# Thumbnails on disk
 
 
 def cached_bytes(server: Server) -> int:
     sizes = []
     for path in (server.data / "media" / "thumbnails").glob("*/*"):
-        # One may go between the listing and the look.
+        # The file may be deleted between the listing and `stat`.
         with contextlib.suppress(FileNotFoundError):
             sizes.append(path.stat().st_size)
     return sum(sizes)
 
 
 def fill(server: Server, person: Person, count: int = 12) -> list[dict]:
-    """Asks for thumbnails that have more than 1 MiB together."""
+    """Requests thumbnails that have more than 1 MiB together."""
     receipts, total = [], 0
     for _ in range(count):
         receipts.append(upload(person, noise_png(WIDTH)))
@@ -137,13 +137,13 @@ def small_cache(tmp_path):
 
 
 def test_thumbnails_take_no_more_of_the_disk_than_is_set(small_cache):
-    """Observed: thumbnails counted against nothing, and one account could make 117 GB of them in a day."""
+    """Observed: thumbnails had no limit, and one account could make 117 GB of them in a day."""
     anna = World(small_cache).user("Anna")
     receipts = fill(small_cache, anna)
     folder = small_cache.data / "media" / "thumbnails"
     newest, oldest = (list(folder.glob(f"*/{each['sha256'][2:]}-*")) for each in (receipts[-1], receipts[0]))
     assert newest and not oldest, "the oldest go first"
-    # What was removed is made again.
+    # A removed thumbnail is made again.
     assert thumbnail(anna, receipts[0], width=WIDTH).status_code == 200
     assert cached_bytes(small_cache) <= MIB
 
@@ -176,7 +176,7 @@ def test_a_thumbnail_that_is_too_large_spoils_no_other_width(tmp_path):
         server.end()
 
 
-# Places for uploads
+# Upload slots
 
 
 def begin_upload(server: Server, person: Person, source: str) -> socket.socket:
@@ -191,7 +191,7 @@ def begin_upload(server: Server, person: Person, source: str) -> socket.socket:
 
 
 class From(requests.adapters.HTTPAdapter):
-    """Connects from an address."""
+    """Connects from a given source address."""
 
     def __init__(self, source: str):
         self.source = source
@@ -224,8 +224,8 @@ def test_users_of_one_address_leave_places_for_uploads_to_others(patient_server)
         problem = here.refused("too_many_uploads", "POST", "/v1/media", data=b"tea")
         assert "address" in problem["detail"]
         upload(elsewhere, b"tea")
-        # A service uploads for many.
+        # A service may upload, because it acts for many users.
         response = world.acting_as(here.id).request("POST", "/v1/media", data=b"more tea")
         assert response.status_code == 201, response.text
-    # Places are free again when their clients have left.
+    # Slots are free again after their clients have left.
     wait_until(lambda: here.request("POST", "/v1/media", data=b"tea").status_code in (200, 201), "no place is free")

@@ -1,4 +1,4 @@
-"""Streams of `POST /v1/ingest` that flood the server with lines, or read nothing."""
+"""Streams of `POST /v1/ingest` that flood the server with lines, or read no results."""
 
 import contextlib
 import json
@@ -16,13 +16,13 @@ from harness.stream import IngestStream, StreamEnded
 STREAMS = 24
 STREAMS_OF_USER = 4
 SERVICE_STREAMS = 8
-# A stream ends after so many lines that the rate limits refuse.
+# A stream ends after this many consecutive lines that the rate limits reject.
 REFUSED_IN_A_ROW = 1_000
-# What one body may hold.
+# The maximum size of one body.
 INGEST_BYTES = 16 * cost.MIB
-# Lines that one body may have.
+# The maximum number of lines in one body.
 MOST_LINES = 256 * 1024
-# The full number in a release build.
+# All of them in a release build, and fewer in a slower one.
 LINES = int(MOST_LINES / cost.SLOWNESS)
 TOKENS = 12
 SECONDS = 1000
@@ -30,7 +30,8 @@ NDJSON_HEADERS = {"Content-Type": "application/x-ndjson"}
 
 
 def start(folder, **settings) -> Server:
-    """A server with its usual limits, but for those that are given by their variables without the prefix."""
+    """A server with its default limits, except for the given ones. They are named by their variables without the
+    prefix."""
     environment = {f"HANSARD_{name}": str(value) for name, value in settings.items()}
     return Server(folder / "data", environment=environment).start()
 
@@ -44,7 +45,7 @@ def usual(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def few_tokens(tmp_path_factory):
-    """A server where a user has few requests, which do not come back during a test."""
+    """A server on which a user has few requests, which do not become available again during a test."""
     server = start(
         tmp_path_factory.mktemp("few"), RATE_LIMITS_USER_REQUESTS=TOKENS, RATE_LIMITS_USER_SECONDS=SECONDS)
     yield server
@@ -52,11 +53,11 @@ def few_tokens(tmp_path_factory):
 
 
 def send_without_reading(server: Server, token: str, data: bytes, streams: int):
-    """Opens streams that send a body each and read nothing; returns them, and the threads that send."""
+    """Opens streams that send a body each and read nothing. Returns the streams, and the threads that send."""
     opened = [IngestStream(server, token, content_length=len(data)) for _ in range(streams)]
 
     def send(stream: IngestStream) -> None:
-        # The server may refuse the stream and close the connection.
+        # The server may reject the stream and close the connection.
         with contextlib.suppress(OSError):
             stream.send_bytes(data)
 
@@ -138,7 +139,7 @@ def test_a_user_has_few_streams_at_once(usual):
             assert stream.result()["status"] == 400
         streams[0].finish()
         assert list(streams[0].results()) == []
-        # Who has seen the end of a stream may open the next one at once.
+        # A client that has seen the end of a stream can open the next one at once.
         streams.append(opened(anna))
     finally:
         for stream in streams:
@@ -150,14 +151,14 @@ def test_each_line_costs_what_a_request_does(few_tokens):
     anna = world.user("Anna")
     room = anna.room("Tea")
     lines = [{"op": "message.send", "roomId": room.id, "id": new_id(), "text": f"{n}"} for n in range(TOKENS)]
-    # One is gone for the room, and one for the request itself.
+    # The room took one request, and the ingest itself another.
     left = TOKENS - 2
     results = anna.ingest(lines)
     assert [result["status"] for result in results] == [201] * left + [429] * 2
     assert {result["code"] for result in results[left:]} == {"rate_limited"}
     assert '"user"' in results[-1]["detail"]
     assert anna.request("GET", "/v1/me").status_code == 429
-    # What was refused was not done, and can be sent again; a service is exempt.
+    # Rejected lines had no effect and can be sent again. A service is exempt from the limit.
     again = world.acting_as(anna.id).ingest(lines)
     assert [result["status"] for result in again] == [200] * left + [201] * 2
 
@@ -172,7 +173,7 @@ def test_bad_lines_and_repeats_cost_too(few_tokens):
 
 
 def test_a_line_that_is_refused_is_cheap_and_many_in_a_row_end_the_stream(few_tokens):
-    """Observed: 262,144 lines on one request's token, all of them refused, cost 0.8 s of processor time."""
+    """Observed: 262,144 rejected lines in a single request cost 0.8 s of processor time."""
     carla = World(few_tokens).user("Carla")
     with cost.costs_at_most(few_tokens, 0.5):
         results = carla.ingest_bytes(b"{}\n" * MOST_LINES)
@@ -228,7 +229,7 @@ def test_one_stream_makes_few_rooms(usual):
     lines = [{"op": "room.create", "id": new_id(), "name": "x"} for _ in range(6_000)]
     results = eve.ingest(lines)
     created = [result["status"] for result in results].count(201)
-    # The quota of a day.
+    # The daily quota.
     assert created == 200
     assert {result["code"] for result in results if result["status"] == 429} == {"quota_exceeded", "rate_limited"}
     cost.until_idle(usual)

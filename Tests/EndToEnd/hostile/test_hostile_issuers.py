@@ -1,4 +1,4 @@
-"""JWK sets of a hostile identity provider: what a stranger's forged tokens then cost the server.
+"""JWK sets of a hostile identity provider, and what forged tokens of a stranger then cost the server.
 
 The limits on processor time are several times what a release build uses.
 """
@@ -13,14 +13,14 @@ from harness.client import new_id
 from harness.config import configured
 from harness.issuer import Issuer, Key, unsigned
 
-# Two marks whose canonical order is the other way round: normalising a run of them has to sort it.
+# Two combining marks in reverse canonical order: normalizing a run of them has to sort it.
 MARKS = "\u0315\u0300"
-# With two bytes a mark, nearly as much as a set may have.
+# At two bytes per mark, nearly the maximum size of a set.
 MARKS_IN_SET = 120_000
 SET_BYTES = 256 * 1024
-# Keys of a set that are looked at, and bytes of a `kid`.
+# The number of keys in a set that are used, and the maximum length of a `kid` in bytes.
 KEYS, KID_BYTES = 64, 256
-# Processor seconds for one forged token, at most, its share of the fetch included. Before, it took 3.4 to 10 s.
+# The limit for one forged token in processor seconds, including its share of the fetch. It once took 3.4 to 10 s.
 SECONDS = 0.03
 TOKENS = 10
 
@@ -60,7 +60,7 @@ def encoded(*keys: dict) -> bytes:
 
 
 def forged(issuer: Issuer, kid: str) -> str:
-    """Its header is written in UTF-8: with escapes, a long `kid` would not fit into 1 KiB."""
+    """Writes the header in UTF-8, because with escapes a long `kid` would not fit into 1 KiB."""
     header = json.dumps({"alg": "ES256", "kid": kid}, ensure_ascii=False).encode()
     _, claims, signature = unsigned({}, issuer.claims("s"), b"x" * 64).split(".")
     return ".".join((base64.urlsafe_b64encode(header).rstrip(b"=").decode(), claims, signature))
@@ -72,7 +72,8 @@ def refused(world, token: str, code: str) -> dict:
 
 @pytest.mark.parametrize("name", SETS)
 def test_forged_tokens_under_a_set_with_many_marks_cost_little(world, issuers, name):
-    """Observed: with such a `kid`, each token took 3.4 s; with such a name, `kty` or `use`, the fetch took up to 10 s."""
+    """Observed: with such a `kid`, each token took 3.4 s. With such a name, `kty` or `use`, the fetch took up to 10
+    s."""
     issuer = issuers[name]
     cost.until_idle(world.server)
     with cost.costs_at_most(world.server, SECONDS * TOKENS):
@@ -80,16 +81,16 @@ def test_forged_tokens_under_a_set_with_many_marks_cost_little(world, issuers, n
             world.nobody.request("POST", "/v1/sessions", {"idToken": forged(issuer, "ab")}).json()["code"]
             for _ in range(TOKENS)
         }
-    # The set is refused as a whole, and not fetched again at once.
+    # The set is rejected as a whole, and not fetched again at once.
     assert codes == {"issuer_unavailable"}
     assert issuer.fetches == 1
     cost.responds(world.server)
 
 
 def test_forged_tokens_under_a_set_at_the_limits_cost_little(world, issuers):
-    """Every key is looked at, and its kid differs from the token's in the last byte alone."""
+    """Every key is compared, and its `kid` differs from the token's only in the last byte."""
     issuer = issuers["full"]
-    # Not more than 30 marks in a row.
+    # No more than 30 combining marks in a row.
     start = ("a" + MARKS * 15) * 4
     kids = [start + "k" * (KID_BYTES - 2 - len(start.encode())) + f"{number:02}" for number in range(KEYS)]
     assert {len(kid.encode()) for kid in kids} == {KID_BYTES}

@@ -1,4 +1,4 @@
-"""JSON bodies that cost much or mean two things: refused before anything of them is decoded, or read once at little cost.
+"""JSON bodies that are expensive or ambiguous: they are rejected before decoding, or read once at little cost.
 
 The limits on processor time are several times what a release build uses.
 """
@@ -14,7 +14,7 @@ from harness.cost import costs_at_most, responds, thread_seconds
 from harness.waiting import wait_until
 from test_search import follow
 
-# Two marks whose canonical order is the other way round: normalising a run of them has to sort it.
+# Two combining marks in reverse canonical order: normalizing a run of them has to sort it.
 MARKS = "\u0315\u0300"
 MARKS_IN_A_ROW = 30
 DEPTH = 64
@@ -22,7 +22,7 @@ KEY_BYTES = 1024
 VALUES = 32 * 1024
 NUMBER_BYTES = 1024
 BODY_BYTES = 128 * 1024
-# For a body of 128 KiB that is refused.
+# Processor seconds for a rejected body of 128 KiB.
 SECONDS = 0.05
 
 
@@ -54,7 +54,7 @@ def test_a_number_with_an_extreme_exponent_ends_no_server(server, scene, number)
     responds(server)
 
 
-# Where a body is decoded, with a token and without one: the bytes around a name and around a text.
+# Requests whose bodies are decoded, with a token and without one. `%s` marks a place in a name or in a text.
 BODIES = {
     "a name in a login": ("POST", "/v1/sessions", '{"a%s":1}'),
     "a name in a registration": ("POST", "/v1/accounts", '{"a%s":1}'),
@@ -117,7 +117,7 @@ def test_a_body_of_texts_with_as_many_marks_as_may_be_costs_little(world, scene)
     with costs_at_most(world.server, 1.5):
         for _ in range(20):
             anna.send(room, text)
-        # The search may be behind the log.
+        # The search index may lag behind the log.
         follow(anna)
         for _ in range(10):
             page = anna.get("/v1/search", q=word, roomId=room.id)
@@ -148,7 +148,7 @@ def test_many_marks_in_a_header(world, scene, name):
 
 
 def test_many_marks_in_a_token(world):
-    """What a token says is decoded before its signature is looked at."""
+    """The contents of a token are decoded before its signature is checked."""
     def part(text: str) -> str:
         return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 
@@ -239,14 +239,14 @@ def test_data_of_64_kib(world, scene, name):
     assert len(COSTLY[name]) <= 64 * 1024
     with costs_at_most(world.server, 0.15):
         sent = anna.put(path, data=message(COSTLY[name]))
-    # A number without its exponent is an integer to Python.
+    # Python reads a number without an exponent as an integer.
     assert json.loads(json.dumps(sent["data"]), parse_int=float) == json.loads(COSTLY[name], parse_int=float)
     with costs_at_most(world.server, 0.1):
         for _ in range(5):
             assert anna.get(path) == sent
 
 
-# MARK: What means two things
+# MARK: Ambiguous bodies
 
 
 @pytest.mark.parametrize("data", [
@@ -300,7 +300,7 @@ def test_a_body_in_utf8(scene, headers):
     anna.put(room.message(new_id()), data=b'{"text":"x"}', headers=headers)
 
 
-# MARK: What is accepted can be returned
+# MARK: Accepted bodies can be returned
 
 LARGEST = {
     "the deepest": nested(DEPTH - 1),
@@ -333,7 +333,7 @@ def test_the_largest_is_shown_by_every_endpoint(world, name):
     for shown in (planned, anna.get(f"{schedule}/{later}"), anna.get(schedule)["scheduledMessages"][0],
                   anna.get("/v1/scheduled-messages")["scheduledMessages"][0]):
         assert shown["data"] == sent["data"]
-    # The search may not know the room yet.
+    # The search index may not have the room yet.
     follow(anna)
 
     def both() -> list | None:
@@ -349,18 +349,18 @@ def in_a_month() -> bytes:
     return time.strftime("%Y-%m-%dT00:00:00Z").encode()
 
 
-# The body whose decoding costs most for its length, about 10 ms in a release build, and how many times it is sent.
+# The body that is slowest to decode for its length, about 10 ms in a release build, and how many times it is sent.
 SLOW_BODY, SLOW_BODIES = message(COSTLY["numbers of forty digits"]), 40
 
 
 def test_a_long_body_is_decoded_on_a_thread_that_serves_no_connections(server, world):
-    """Decoded on an event loop, such bodies would hold up every other connection of that loop."""
+    """If an event loop decoded such bodies, it would delay all of its other connections."""
     anna = world.user("Anna")
     before = thread_seconds(server)
     for _ in range(SLOW_BODIES):
-        # Decoded in full, and then refused.
+        # The body is decoded completely, and then rejected.
         anna.refused("room_not_found", "PUT", f"/v1/rooms/{new_id()}/messages/{new_id()}", data=SLOW_BODY)
     used = {kind: seconds - before[kind] for kind, seconds in thread_seconds(server).items()}
-    # In a release build the event loops use a twentieth of the pool's time, to receive the bytes.
+    # In a release build, the event loops use a twentieth of the pool's time to receive the bytes.
     assert used["loops"] < used["pool"] / 4, f"processor seconds: {used}"
     responds(server)

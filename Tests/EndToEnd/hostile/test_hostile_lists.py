@@ -1,6 +1,6 @@
-"""Lists, badges and searches cost what a page needs: not what the user has, nor how often a word is repeated.
+"""The cost of lists, badges and searches depends on the page, not on how much the user has or how often a word repeats.
 
-`HANSARD_HOSTILE_ROOMS` says in how many rooms the user is; 150,000 takes some minutes.
+`HANSARD_HOSTILE_ROOMS` is the number of rooms of the user; 150,000 takes some minutes.
 """
 
 import json
@@ -17,7 +17,7 @@ from harness.server import Server
 
 ROOMS = int(os.environ.get("HANSARD_HOSTILE_ROOMS", "15000"))
 REQUESTS = 50
-# How much more the user in many rooms may cost than one in three rooms, and what the kernel's clock may be off by.
+# How much more a user in many rooms may cost than one in three rooms, and the inaccuracy of the kernel's clock.
 RATIO = 1.5
 TICKS_SECONDS = 0.06
 LINES_AT_ONCE = 30_000
@@ -25,7 +25,7 @@ FOLLOWING_SECONDS = 300
 
 
 def bulk(world: World, lines) -> None:
-    """Without a look at each result, of which there are many."""
+    """Does not check every result, because there are many."""
     lines = list(lines)
     for start in range(0, len(lines), LINES_AT_ONCE):
         data = "".join(json.dumps(line) + "\n" for line in lines[start : start + LINES_AT_ONCE]).encode()
@@ -38,7 +38,7 @@ def bulk(world: World, lines) -> None:
 
 
 def follow(api, patience: float = FOLLOWING_SECONDS) -> None:
-    """Waits until the search and the other views know what is durable now."""
+    """Waits until all read models, including the search index, have everything that is durable now."""
     wanted, deadline = api.server.head(), time.monotonic() + patience
     while api.get("/v1/search", q="anything")["position"] < wanted:
         assert time.monotonic() < deadline, "the search does not catch up"
@@ -75,7 +75,7 @@ def ask(api, path: str, **params):
 
 
 def ask_both(busy, path: str, **params):
-    """The response to the user in many rooms, who costs no more than one in few."""
+    """The response to the user in many rooms. Checks that it costs no more than for a user in few rooms."""
     anna, cleo = busy[0], busy[2]
     _, few = ask(cleo, path, **params)
     page, many = ask(anna, path, **params)
@@ -83,7 +83,7 @@ def ask_both(busy, path: str, **params):
     return page
 
 
-# --- Point 10: a user in many rooms
+# --- A user in many rooms
 
 
 def test_a_page_of_rooms_costs_the_same_in_many_rooms(busy):
@@ -129,7 +129,7 @@ def test_a_search_costs_the_same_in_many_rooms(busy):
     assert len(cleo.get("/v1/search", q="kettle")["results"]) == 3
 
 
-# --- Point 5: what a search reads
+# --- What a search reads
 
 
 LETTERS = 8_000
@@ -139,7 +139,7 @@ LARGE = 40
 
 @pytest.fixture(scope="module")
 def large(shared_world):
-    """A room of large texts that are one word again and again."""
+    """A room of large texts that repeat one word."""
     dora = shared_world.user("Dora")
     room = dora.room("Large")
     text = "a " * LETTERS
@@ -162,12 +162,13 @@ def test_equal_words_are_counted_once(server, large):
     assert page["results"] == dora.get("/v1/search", q="a", roomId=room.id, limit=1)["results"]
 
 
-# What a page reads is 7.5 MB, less for several words.
+# A page may read 7.5 MB, and less if the query has several words.
 MANY = 420
 
 
 def test_many_different_words_end_a_page_early_and_lose_nothing(shared_world):
-    """The index knows that a text has all words; only reading it tells that they are not next to each other."""
+    """The index only says that a text has all words. The server must read the text to see that they are not
+    adjacent."""
     emil = shared_world.user("Emil")
     room = emil.room("Large")
     wanted = emil.send(room, "c a b")["id"]
@@ -187,7 +188,8 @@ def test_many_different_words_end_a_page_early_and_lose_nothing(shared_world):
 
 @pytest.mark.parametrize("letter", ["\U0001d400", "\u2c00"])
 def test_letters_of_rare_scripts_cost_a_search_little_more(server, shared_world, letter):
-    """Observed: searching texts of Glagolitic letters took 24 times as long as searching as many bytes of ASCII."""
+    """Observed: searching texts of Glagolitic letters took 24 times as long as searching the same number of ASCII
+    bytes."""
     emil = shared_world.user("Emil")
     room = emil.room("Large")
     text = "a c " + (letter * 9 + " ") * (12_000 // (9 * len(letter.encode()) + 1)) + "b"
@@ -203,7 +205,7 @@ def test_letters_of_rare_scripts_cost_a_search_little_more(server, shared_world,
 
 @pytest.fixture
 def few_searches(tmp_path):
-    """A server that lets a user's searches read little more than one page may in a day."""
+    """A server that lets a user's searches read little more in a day than a single page may."""
     environment = {
         "HANSARD_RATE_LIMITS_SEARCH_KIBIBYTES": "15100", "HANSARD_RATE_LIMITS_SEARCH_SECONDS": "86400",
     }
@@ -241,23 +243,23 @@ def test_searches_of_one_user_share_a_budget(few_searches):
     problem = refused[0].json()
     assert refused[0].status_code == 429 and problem["code"] == "rate_limited" and "search" in problem["detail"]
     assert int(refused[0].headers["Retry-After"]) > 0
-    # Nobody else is held up, nor is a service.
+    # The limit affects neither other users nor services.
     assert ben.request("GET", "/v1/search?q=tea").status_code == 200
     service = world.acting_as(anna.id)
     assert {service.request("GET", "/v1/search?q=tea").status_code for _ in range(3)} == {200}
 
 
-# --- Point 22: cursors and times
+# --- Cursors and times
 
 
 def forged(cursor: str, place: int) -> str:
-    """The same list's cursor at another place."""
+    """A cursor of the same list with another position."""
     return base64url(base64url_bytes(cursor)[:CURSOR_CHECK] + place.to_bytes(CURSOR_NUMBER, "big"))
 
 
 @pytest.fixture(scope="module")
 def lists(shared_world):
-    """One cursor of each kind of list that has two items."""
+    """A cursor of each kind of list with at least two items."""
     anna, ben, cleo = shared_world.users("Anna", "Ben", "Cleo")
     room = anna.room("One", ben, cleo)
     anna.room("Two", ben)
@@ -297,7 +299,7 @@ AFTER = "2026-01-31T08:00:00.001Z"
 
 @pytest.fixture(scope="module")
 def one_moment(shared_world):
-    """Ten messages before a millisecond, forty in it, ten after it."""
+    """Ten messages before a certain millisecond, forty in it, and ten after it."""
     anna = shared_world.user("Anna")
     room = anna.room("Moment")
     times = [BEFORE] * 10 + [MOMENT] * 40 + [AFTER] * 10

@@ -1,4 +1,4 @@
-"""Files stay as long as something shows them, and are on the disk before their response."""
+"""Files stay as long as something refers to them, and are on disk before the response."""
 
 import os
 import pathlib
@@ -37,7 +37,7 @@ def test_the_file_of_a_message_that_could_not_be_sent_is_kept(tmp_path):
 
         _, (content, media, id) = in_time(leave)
         assert failure(ben, id)["attachments"][0]["mediaId"] == media
-        # A round of the collector that takes a younger file has looked at this one too.
+        # The collector has looked at this file too once it has collected a younger one.
         upload(anna, os.urandom(901))
         wait_until(lambda: len(contents(server)) == 1, "nothing was collected")
         assert download(ben, media).content == content
@@ -78,7 +78,8 @@ FILES, MESSAGES, ROWS_AT_ONCE = 10, 1_000, 4_096
 
 
 def commits(file: pathlib.Path) -> Iterator[int]:
-    """Where each transaction in the write-ahead log of an SQLite file ends (<https://www.sqlite.org/fileformat2.html>)."""
+    """The end of each transaction in the write-ahead log of an SQLite file
+    (<https://www.sqlite.org/fileformat2.html>)."""
     log = file.with_name(file.name + "-wal").read_bytes()
     page_bytes, salts = struct.unpack(">I", log[8:12])[0], log[16:24]
     for start in range(32, len(log), 24 + page_bytes):
@@ -99,7 +100,7 @@ def rows_after_each_commit(file: pathlib.Path, sql: str, *values) -> list[int]:
         shutil.copy(file, copy)
         log = file.with_name(file.name + "-wal").read_bytes()
         copy.with_name(copy.name + "-wal").write_bytes(log[:end])
-        # The log may begin before the tables were made.
+        # The write-ahead log may start before the tables were created.
         has_tables = count(copy, "SELECT count(*) FROM sqlite_schema WHERE type = 'table'")
         found.append(count(copy, sql, *values) if has_tables else 0)
     return found

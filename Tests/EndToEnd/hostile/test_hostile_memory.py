@@ -1,4 +1,4 @@
-"""Memory is bounded by live data: what has ended leaves nothing behind, and is known all the same."""
+"""Memory is bounded by live data: ended sessions and deleted things leave none behind, but are still recognized."""
 
 import http.client
 import json
@@ -13,20 +13,19 @@ from harness.cost import MIB, memory_limit, resident_bytes, until_idle
 from harness.people import World
 from harness.server import Server
 
-# Messages that fill what has a bound (what is kept of the newest events, and the caches of pages), and as many that are
-# measured.
+# Enough messages to fill everything that has a limit (recent events and page caches). As many more are measured.
 MESSAGES = 20_000
-# Operations of each kind that are measured, after as many that warm up.
+# Operations of each kind that are measured, after the same number to warm up.
 OPERATIONS = 1_000
-# A leak shows in each measurement; the one-time growth of a cache or an arena does not.
+# A leak shows in every measurement. The one-time growth of a cache or an arena does not.
 TIMES = 3
-# Bytes of memory for each. Before there was a bound: 1,400 for a message, 2,200 for a session, 2,000 for a room, 900 for a
-# device. What is left is caches that still fill, and noise of the allocator.
+# Bytes of memory per operation. Before there was a limit, a message took 1,400, a session 2,200, a room 2,000 and a
+# device 900. The rest is caches that still fill, and noise of the allocator.
 MESSAGE_BYTES = 400
 OPERATION_BYTES = {"sessions": 400, "rooms": 400, "devices": 300}
-# Arenas of glibc's malloc for each core, 8 by default. They do not share free memory.
+# Arenas of glibc's malloc per core; glibc's default is 8. Arenas do not share free memory.
 ARENAS_PER_CORE = 2
-# The address space that glibc reserves for each arena but the first, aligned to its size.
+# The address space that glibc reserves for each arena except the first, aligned to its size.
 ARENA_BYTES = 64 * MIB
 
 
@@ -73,7 +72,7 @@ def send_many(world: World, person, room, count: int) -> None:
 
 
 def growth(server: Server, work, count: int) -> float:
-    """By how many bytes memory grows for each of `count` operations, the least of several times."""
+    """By how many bytes memory grows per operation: the least of several measurements of `count` operations."""
     until_idle(server)
     sizes = [resident_bytes(server)]
     for _ in range(TIMES):
@@ -84,7 +83,7 @@ def growth(server: Server, work, count: int) -> float:
 
 
 def arenas(server: Server) -> int:
-    """How many arenas there are besides the first. Each is a mapping in use, followed by a reserved one without access."""
+    """The number of arenas besides the first. Each is a mapping in use, followed by a reserved one without access."""
     maps = pathlib.Path(f"/proc/{server.process.pid}/maps").read_text()
     mappings = re.findall(r"^(\w+)-(\w+) (\S+) 00000000 00:00 0 *$", maps, re.MULTILINE)
     return sum(
@@ -95,7 +94,7 @@ def arenas(server: Server) -> int:
 
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory):
-    """A server that has seen many messages, and whoever sent them."""
+    """A server that has received many messages, the user who sent them, and the room."""
     server = Server(tmp_path_factory.mktemp("memory") / "data").start()
     world = World(server)
     anna = world.user("Anna")
@@ -134,7 +133,7 @@ def test_what_has_ended_leaves_no_memory_behind(busy, operation):
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory):
-    """What has ended, before it is looked up at a server that was started again."""
+    """A server on which things end. The tests look them up after a restart."""
     server = Server(tmp_path_factory.mktemp("ended") / "data").start()
     yield World(server)
     server.end()

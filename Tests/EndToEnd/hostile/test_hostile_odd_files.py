@@ -39,7 +39,8 @@ def talk(tmp_path_factory):
 
 
 def remove(file: pathlib.Path, beside: str = "") -> None:
-    """The file with what SQLite keeps beside it and what was moved aside; or only what is beside it and begins so."""
+    """Removes the file, SQLite's files beside it, and the files that were moved aside. With `beside`, removes only the
+    files beside it whose names continue so."""
     for each in list(file.parent.glob(f"{file.name}{beside}*")):
         if each.is_dir() and not each.is_symlink():
             shutil.rmtree(each)
@@ -52,7 +53,7 @@ def kind(path: pathlib.Path) -> int:
 
 
 def seen(conversation) -> dict:
-    """Without positions: where push is on, a start without the outbox's file records an event."""
+    """What clients see, without positions: if push is on, a start without the outbox's file records an event."""
     def without(value):
         if isinstance(value, dict):
             return {name: without(each) for name, each in value.items() if name != "position"}
@@ -132,7 +133,7 @@ def test_a_mounted_directory_is_reported_until_it_is_unmounted(talk):
         assert requests.get(f"{talk.server.url}/healthz", timeout=60).status_code == 200
         assert str(file) in talk.server.tail()
     finally:
-        # Without `-l`, a server that still uses the directory would make this fail and hide what went wrong before.
+        # Without `-l`, a server that still uses the directory would make this fail and hide the original error.
         subprocess.run(["umount", "-l", file], check=True)
     # The empty directory that is left is moved aside like any other.
     until_ready(talk.server)

@@ -1,4 +1,5 @@
-"""A damaged, busy or unusable push outbox: the server is ready without it, reports it, and notifies every device once."""
+"""A damaged, busy or unusable push outbox: the server is ready without it, reports it, and notifies every device
+once."""
 
 import pathlib
 import time
@@ -13,12 +14,12 @@ from harness.views import aside, locked, readiness, until_ready, view, zero
 from harness.waiting import wait_until
 from test_push import device, lines, settled
 
-# How long a test waits to see that nothing comes twice.
+# How long a test waits to see that nothing arrives twice.
 SILENCE_SECONDS = 1.5
 
 
 class Conversation:
-    """Anna speaks to Ben, who has one device; the server appends its notifications to a file."""
+    """Anna writes to Ben, who has one device. The server appends its notifications to a file."""
 
     def __init__(self, server: Server, sink: pathlib.Path):
         self.server = server
@@ -116,7 +117,7 @@ def test_an_outbox_that_is_zeroed_while_the_server_runs_is_rebuilt(talk):
     check_data(talk.server.data)
 
 
-# --- Faults that last
+# --- Lasting faults
 
 
 def test_without_the_outbox_the_server_is_ready_but_degraded(talk):
@@ -140,7 +141,7 @@ def test_without_the_outbox_the_server_is_ready_but_degraded(talk):
 
 @pytest.mark.parametrize("was_on", [True, False], ids=["push was on before", "push is switched on"])
 def test_the_start_does_not_wait_for_an_outbox_that_cannot_be_opened(tmp_path, sink, was_on):
-    """What is sent meanwhile is pushed afterwards; what was sent before push was switched on never is."""
+    """Messages sent in the meantime are pushed afterwards. Messages sent before push was switched on never are."""
     flags, disk = ("--push-file", sink), FailingDisk(tmp_path)
     server = Server(tmp_path / "data", *(flags if was_on else ()), environment=disk.environment).start()
     try:

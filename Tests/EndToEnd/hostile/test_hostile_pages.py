@@ -1,4 +1,5 @@
-"""Pages end before they hold too much, and the next page goes on there: nothing is skipped and nothing comes twice."""
+"""Pages end before they hold too much, and the next page continues there: nothing is skipped and nothing comes
+twice."""
 
 import datetime
 import json
@@ -88,7 +89,7 @@ def test_a_page_of_small_objects_costs_little(server, shared_world):
     anna = shared_world.user("Anna")
     room = anna.room("Tea")
     data = b'{"type":"x","data":[' + b",".join([b'{"a":1}'] * 8_000) + b"]}"
-    # Without a look at the contract, which takes long for so many objects.
+    # Skips the contract check, which is slow for so many objects.
     headers = {"Authorization": f"Bearer {anna.token}", "Content-Type": "application/json"}
     for _ in range(FITTING):
         response = anna.http.put(server.url + room.message(new_id()), data=data, headers=headers)
@@ -134,7 +135,7 @@ ESCAPED = "\x01a" * 2_000
 
 @pytest.mark.parametrize("items", ["messages", "rooms"])
 def test_a_long_page_is_encoded_on_a_thread_that_serves_no_connections(server, shared_world, items):
-    """Encoded on an event loop, such pages would hold up every other connection of that loop."""
+    """If an event loop encoded such pages, it would delay all of its other connections."""
     anna = shared_world.user("Anna")
     rooms = [anna.room("Tea") for _ in range(LONG_PAGE_ITEMS if items == "rooms" else 1)]
     for number in range(LONG_PAGE_ITEMS):
@@ -148,7 +149,8 @@ def test_a_long_page_is_encoded_on_a_thread_that_serves_no_connections(server, s
         page = anna.http.get(f"{server.url}{path}?limit={LONG_PAGE_ITEMS}", headers=headers)
         assert page.status_code == 200 and len(page.content) > PAGE_BYTES * 0.75
     used = {kind: seconds - before[kind] for kind, seconds in thread_seconds(server).items()}
-    # The event loops send the bytes, which takes a quarter of the pool's time, and up to three quarters on a busy machine.
+    # The event loops send the bytes. That takes a quarter of the pool's time, and up to three quarters on a busy
+    # machine.
     assert used["loops"] < used["pool"], f"processor seconds: {used}"
     responds(server)
 
@@ -198,7 +200,7 @@ def test_scheduled_messages(shared_world, own_room):
     now = datetime.datetime.now(datetime.timezone.utc)
     planned = []
     for number in range(MESSAGES):
-        # Two at each time, those for later first.
+        # Two messages per time, those for later times first.
         time = (now + datetime.timedelta(days=50 - number // 2)).strftime("%Y-%m-%dT00:00:00Z")
         id = new_id()
         anna.put(f"{room.path}/scheduled-messages/{id}", {"sendAt": time, "type": "x", "data": DATA})

@@ -1,4 +1,4 @@
-"""A receiver of push notifications that does not behave holds up nobody but itself."""
+"""A misbehaving receiver of push notifications delays only itself."""
 
 import contextlib
 import http.server
@@ -22,21 +22,22 @@ SLOTS_OF_USER, SLOW_DEVICES = 8, 40
 # A body that is sent one byte at a time, with this pause after each, takes hours.
 DRIP_SECONDS = 0.2
 DRIP_BYTES = 60_000
-# How many bytes of such a body the server may wait for, on average over all connections. It waits 250 ms, which is 2 or 3
-# bytes; 5 s would be about 25. The average allows for a busy machine.
+# How many bytes of such a body the server may wait for, on average over all connections. It waits 250 ms, which is 2 or
+# 3 bytes; 5 s would be about 25. The margin is for a busy machine.
 DRIPPED_BYTES = 10
 # The same for the head of a response: the server waits 5 s for it, which is 25 bytes.
 DRIPPED_HEAD_BYTES = 40
-# How many attempts are measured, and the processor time that they may take together. A receiver that is not cut off costs
-# more than a second of it for each second that it sends, and it has 5 s for each attempt.
+# How many attempts are measured, and the processor time that they may take together. A receiver that is not
+# disconnected costs more than a second of it for each second that it sends, and it has 5 s for each attempt.
 ATTEMPTS, ATTEMPTS_SECONDS = 4, 1.0
-# A body that is sent as fast as the server takes it, and how much of it may be sent: the server reads 64 KiB, and the rest
-# is in the buffers of the connection.
+# A body that is sent as fast as the server reads it, and how much of it may be sent. The server reads 64 KiB, and the
+# rest is in the buffers of the connection.
 FLOOD_BYTES, TAKEN_BYTES = 256 * MIB, 32 * MIB
 
 
 class Drip:
-    """Sends 200 at once, then the body byte by byte. With `head`, sends everything byte by byte, and the head never ends."""
+    """Sends 200 at once, then the body byte by byte. With `head`, sends everything byte by byte, and the head never
+    ends."""
 
     def __init__(self, head: bool = False):
         self.head = head
@@ -62,7 +63,7 @@ class Drip:
 
 
 def hint_without_end(handler: http.server.BaseHTTPRequestHandler) -> None:
-    """Informational responses, as fast as the server takes them, and never a final one."""
+    """Sends informational responses as fast as the server reads them, and never a final one."""
     handler.close_connection = True
     hints = b"HTTP/1.1 103 Early Hints\r\n\r\n" * 2_000
     with contextlib.suppress(OSError):
@@ -71,7 +72,7 @@ def hint_without_end(handler: http.server.BaseHTTPRequestHandler) -> None:
 
 
 class Flood:
-    """200 at once, then a body that is far too long, as fast as the server takes it."""
+    """Sends 200 at once, then a body that is far too long, as fast as the server reads it."""
 
     def __init__(self):
         # How much of each body was sent, once the server has closed the connection.
@@ -81,7 +82,7 @@ class Flood:
         handler.close_connection = True
         handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
         handler.send_response(200)
-        # A length would already tell the server that the body is too long.
+        # A Content-Length would already tell the server that the body is too long.
         handler.send_header("Transfer-Encoding", "chunked")
         handler.end_headers()
         piece, sent = b"x" * 65_536, 0
@@ -121,7 +122,7 @@ class HostileReceiver:
 
         self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.http.daemon_threads = True
-        self.http.handle_error = lambda *arguments: None  # The server hangs up on a response that takes too long.
+        self.http.handle_error = lambda *arguments: None  # The server disconnects if a response takes too long.
         self.url = f"http://127.0.0.1:{self.http.server_address[1]}/push"
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
 
@@ -172,11 +173,11 @@ def test_a_receiver_that_drips_its_responses_does_not_stop_push(pushing, receive
     """Observed: each held its slot for 5 seconds, and 32 of them held every slot."""
     anna, ben, carla, quick_room = notified_beside_slow_devices(pushing, receiver)
     wait_until(lambda: len(receiver.texts(ben.id)) == SLOW_DEVICES, "Ben's other devices are not notified")
-    # Each byte is 0.2 s in which its request may have held a slot.
+    # Each byte stands for 0.2 s in which its request may have held a slot.
     sent = receiver.respond.sent
     wait_until(lambda: len(sent) == SLOW_DEVICES, "the server has not closed every connection whose body drips")
     assert sum(sent) <= SLOW_DEVICES * DRIPPED_BYTES, f"the server waited for {sorted(sent)} bytes"
-    # The status alone says that a notification was delivered: none is sent twice because its body never ended.
+    # The status alone shows that a notification was delivered: none is sent twice because its body never ended.
     anna.send(quick_room, "another")
     wait_until(lambda: receiver.texts(carla.id) == ["to one", "another"], "Carla is not notified again")
     assert receiver.texts(ben.id) == ["to many"] * SLOW_DEVICES
@@ -184,12 +185,12 @@ def test_a_receiver_that_drips_its_responses_does_not_stop_push(pushing, receive
 
 @pytest.mark.parametrize("receiver", [Drip(head=True)], indirect=True)
 def test_a_receiver_whose_heads_never_end_does_not_stop_push(pushing, receiver):
-    """Each attempt ends after 5 seconds as failed, however slowly the head keeps coming."""
+    """Each attempt fails after 5 seconds, however slowly the head arrives."""
     anna, ben, carla, quick_room = notified_beside_slow_devices(pushing, receiver)
-    # A connection that the server has just closed is noticed with the next byte, so a few more count.
+    # The receiver notices a closed connection only with the next byte, so a few more count as pending.
     pending = len(receiver.texts(ben.id)) - len(receiver.respond.sent)
     assert pending <= 2 * SLOTS_OF_USER, f"{pending} slots are held by Ben's devices"
-    # The attempts have failed and are made again, and Carla is notified while they are.
+    # The attempts have failed and are repeated, and Carla is notified in the meantime.
     wait_until(lambda: len(receiver.texts(ben.id)) > SLOW_DEVICES, "no attempt is made again")
     anna.send(quick_room, "another")
     wait_until(lambda: receiver.texts(carla.id) == ["to one", "another"], "Carla is not notified again")
@@ -200,7 +201,7 @@ def test_a_receiver_whose_heads_never_end_does_not_stop_push(pushing, receiver):
 
 @pytest.mark.parametrize("receiver", [hint_without_end], indirect=True)
 def test_informational_responses_without_end_cost_little(pushing, receiver):
-    """Observed: the server read them for the whole 5 seconds of each attempt, at the cost of more than one processor."""
+    """Observed: the server read them for the whole 5 seconds of each attempt, which used more than one processor."""
     anna, ben, carla = World(pushing).users("Anna", "Ben", "Carla")
     ben.put(f"/v1/devices/{new_id()}", {"fcmToken": "slow"})
     carla.put(f"/v1/devices/{new_id()}", {"fcmToken": "quick"})
@@ -222,6 +223,6 @@ def test_a_response_that_is_too_long_is_not_read_to_its_end(pushing, receiver):
     for number in range(1, 3):
         anna.send(room, f"text {number}")
         wait_until(lambda number=number: len(sent) == number, "the server has not closed the connection")
-    # The status alone says that a notification was delivered.
+    # The status alone shows that a notification was delivered.
     assert receiver.texts(ben.id) == ["text 1", "text 2"]
     assert max(sent) < TAKEN_BYTES, f"the server took {sent} bytes"

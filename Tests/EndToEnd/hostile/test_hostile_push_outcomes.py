@@ -1,4 +1,4 @@
-"""More notifications are given up at once than one event can name: the log still records the outcome of each."""
+"""More notifications are abandoned at once than one event can name: the log still records the outcome of each."""
 
 import time
 
@@ -14,16 +14,16 @@ from harness.server import UNLIMITED, Server
 from harness.waiting import wait_until
 
 SECRET = b"a secret of more than sixteen bytes"
-# Outcomes that one event may name, and messages: enough for several such events.
+# Outcomes that one event can name, and the number of messages: enough for several such events.
 OUTCOMES, MESSAGES = 1_024, 3_000
 
 
 @pytest.fixture
 def held(tmp_path):
-    """A server that posts notifications, a receiver that refuses them all, and the server's disk."""
+    """A server that posts notifications, a receiver that rejects them all, and the server's disk."""
     secret = tmp_path / "secret"
     secret.write_bytes(SECRET)
-    # The first notification of the device is tried again and again, and all others wait behind it.
+    # The first notification of the device is tried again and again, and all others wait for it.
     receiver, disk = Receiver(SECRET, lambda body: 503), FailingDisk(tmp_path)
     server = Server(
         tmp_path / "data", "--push-webhook", receiver.url, "--push-secret-file", secret,
@@ -44,7 +44,7 @@ def abandoned(events: list[dict]) -> list[int]:
 
 
 def test_a_kill_amid_many_notifications_that_are_given_up_loses_no_outcome(held):
-    """Observed: beyond 1,024 of them, `settledThrough` ran ahead of the outcomes that were left for the next event."""
+    """Observed: beyond 1,024 of them, `settledThrough` was ahead of the outcomes that were left for the next event."""
     server, receiver, disk = held
     world = World(server)
     anna, ben = world.users("Anna", "Ben")
@@ -59,8 +59,8 @@ def test_a_kill_amid_many_notifications_that_are_given_up_loses_no_outcome(held)
     # From here on, none of them may be sent.
     ben.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"})
     with disk.syncs_wait("/data/log/"):
-        # Each pause between two attempts is about twice as long as the one before. The next attempt finds that nobody is
-        # to be notified; all the others follow at once, and their outcomes wait to be recorded.
+        # Each pause between two attempts is about twice as long as the one before. The next attempt finds that nobody
+        # is to be notified. All others follow at once, and their outcomes wait to be recorded.
         time.sleep(2.5 * (time.monotonic() - begun) + 1)
         until_idle(server)
     wait_until(lambda: any(len(event["outcomes"]) == OUTCOMES for event in recorded(server)), "no event is full")
@@ -74,7 +74,7 @@ def test_a_kill_amid_many_notifications_that_are_given_up_loses_no_outcome(held)
         assert all(position > event["settledThrough"] for position in later), "settled before its outcome is recorded"
     assert max(len(event["outcomes"]) for event in events) == OUTCOMES
     assert sorted(set(abandoned(events))) == [first, *positions]
-    # The mute came before any but the first was attempted, and nothing is sent again after the kill.
+    # The mute came before any notification but the first was attempted, and nothing is sent again after the kill.
     assert {receipt.body["position"] for receipt in receiver.taken()} == {first} and receiver.faults == []
     server.stop()
     check_data(server.data)

@@ -1,4 +1,4 @@
-"""What one account can make of a day: every quota at its number, and one above."""
+"""What one account can do in a day: every quota at its limit, and one above."""
 
 import random
 import re
@@ -13,27 +13,28 @@ from harness.people import PASSWORD, World
 from harness.places import DOCS
 from harness.server import UNLIMITED, Server
 
-# What every event is charged for beside its texts, in bytes.
+# What every event is charged for in addition to its texts, in bytes.
 RECORD = 256
 ROOMS, WORKSPACES, INVITES, EVENTS = 4, 2, 3, 40
-# Two messages of four letters.
+# Exactly two messages of four letters.
 SCHEDULED_BYTES = 2 * (RECORD + 4)
 BYTES = 12_000
 QUOTAS = {
     "ROOMS": ROOMS, "WORKSPACES": WORKSPACES, "INVITES": INVITES, "SCHEDULED_BYTES": SCHEDULED_BYTES, "EVENTS": EVENTS,
     "BYTES": BYTES,
 }
-# A quota of bytes, and how many times as much the read models may grow by. A text that is nearly as long as may be.
+# A quota of bytes, how many times as much the read models may grow by, and a text of nearly the maximum length.
 DAY_BYTES, VIEWS_FACTOR = 8 * cost.MIB, 5
 LONG_TEXT_BYTES = 16_000
-# A message's data, in bytes, and how many such messages wait. Some of it stays in the read model's page cache of 4 MiB.
+# The data of a message in bytes, and how many such messages wait. Some of it stays in the read model's page cache of 4
+# MiB.
 WAITING_BYTES, WAITING = 60_000, 500
 WAITING_MEMORY = 22 * cost.MIB
 
 
 @pytest.fixture(scope="module", autouse=True)
 def daylight():
-    """A test of a day's quota does not begin shortly before the next day."""
+    """A test of a daily quota does not start shortly before the next day."""
     times.within_one_day(300)
 
 
@@ -75,12 +76,12 @@ def test_rooms(world):
     assert refused.status_code == 429 and refused.json()["code"] == "quota_exceeded"
     assert 0 < int(refused.headers["Retry-After"]) <= 86_400
     anna.refused("quota_exceeded", "POST", "/v1/rooms", {"kind": "direct", "memberIds": [carla.id]})
-    # Repeats, rooms that are there already, and deleting change nothing.
+    # Repeats, requests for existing rooms, and deletions do not change the count.
     anna.post("/v1/rooms", first, expect=200)
     anna.direct(ben, expect=200)
     anna.delete(f"/v1/rooms/{first['id']}", key=new_id())
     anna.refused("quota_exceeded", "POST", "/v1/rooms", room_body())
-    # Others, and a service in her name, are not held up.
+    # The quota affects neither other users nor a service that acts as her.
     ben.room()
     world.acting_as(anna.id).post("/v1/rooms", room_body())
 
@@ -119,7 +120,7 @@ def test_scheduled_bytes(world):
     anna.refused("quota_exceeded", "PUT", f"{path}/{new_id()}", later("five!"))
     anna.put(f"{path}/{new_id()}", later("four"))
     anna.refused("quota_exceeded", "PUT", f"{path}/{new_id()}", later("4"))
-    # A change brings bytes too; a repeat and cancelling bring none.
+    # A change counts its bytes too. A repeat and a cancellation count none.
     anna.refused("quota_exceeded", "PATCH", f"{path}/{id}", {"text": "4"}, key=new_id())
     anna.put(f"{path}/{id}", body, expect=200)
     anna.delete(f"{path}/{id}", key=new_id())
@@ -129,7 +130,7 @@ def test_scheduled_bytes(world):
 
 def test_bytes(world):
     anna, ben = world.users("Anna", "Ben")
-    # A room's creation with its name, and its creator's joining.
+    # Creating a room with its name, and the join of its creator.
     left = BYTES - 2 * RECORD - len("Tea")
     exact = "x" * (left - RECORD)
     room, bens = anna.room("Tea"), ben.room("Tea")
@@ -138,7 +139,7 @@ def test_bytes(world):
     ben.refused("quota_exceeded", "PUT", bens.message(new_id()), {"text": ""} | {"text": "x"})
     half = "x" * ((left - 2 * RECORD) // 2)
     message = anna.send(room, half)["id"]
-    # An edit is kept in the log as the message is.
+    # An edit is stored in the log like the message itself.
     anna.patch(room.message(message), {"text": half + "x" * (left % 2)}, key=new_id())
     anna.refused("quota_exceeded", "PATCH", room.message(message), {"text": "x"}, key=new_id())
 
@@ -159,7 +160,7 @@ def test_events_of_every_kind_count_over_a_restart_too(tight, world):
         ]
 
     anna.patch(path, {"text": "first"}, key=first)
-    # The room, her joining, the message, the edit.
+    # The room, her join, the message, and the edit.
     used = 4
     while used < EVENTS:
         for method, target, body in ways(f"n{used}")[: EVENTS - used]:
@@ -171,10 +172,10 @@ def test_events_of_every_kind_count_over_a_restart_too(tight, world):
         if method != "DELETE":
             anna.refused("quota_exceeded", method, target, body, key=new_id())
     anna.refused("quota_exceeded", "PUT", room.message(new_id()), {"text": "x"})
-    # A repeat is answered, whatever was used since; a service may do what it likes.
+    # A repeat still gets its response, and a service has no quota.
     anna.patch(path, {"text": "first"}, key=first, expect=200)
     world.acting_as(anna.id).patch(room.path, {"name": "Coffee"}, key=new_id())
-    # What ends something has as much again.
+    # Requests that end something have the same quota again.
     anna.delete(path, key=new_id())
     anna.post(f"{room.path}/leave", key=new_id())
 
@@ -206,7 +207,7 @@ def test_services_count_where_the_operator_wants_it(tmp_path):
             anna.room()
         service.refused("quota_exceeded", "POST", "/v1/rooms", room_body())
         anna.refused("quota_exceeded", "POST", "/v1/rooms", room_body())
-        # For itself a service has no quota.
+        # A service that acts as itself has no quota.
         for _ in range(ROOMS + 1):
             world.admin.post("/v1/rooms", room_body())
     finally:
@@ -214,7 +215,7 @@ def test_services_count_where_the_operator_wants_it(tmp_path):
 
 
 def raw_bytes(server: Server) -> int:
-    """What the log's records take before compression."""
+    """The size of the log's records before compression."""
     return hansard("log", "stat", "--data", server.data, "--json").json["rawBytes"]
 
 
@@ -240,13 +241,13 @@ def test_a_day_of_one_hostile_account_costs_no_more_than_documented(tight):
     made = tight.head() - before
     assert EVENTS // 2 <= made <= 2 * EVENTS
     assert len(mallory.get("/v1/rooms", limit=200)["rooms"]) <= ROOMS + 1
-    # Before compression, with what a block needs beside its records.
+    # The size before compression, including what a block needs besides its records.
     grown = raw_bytes(tight) - raw_before
     assert grown <= 2 * BYTES, f"the log grew by {grown} bytes"
 
 
 def test_the_texts_of_a_day_take_no_more_disk_in_the_read_models_than_documented(tmp_path):
-    """Words that are all different take the most room in the search index."""
+    """Words that are all different take the most space in the search index."""
     source = random.Random(1)
     quotas = {"HANSARD_QUOTAS_ENABLED": "true", "HANSARD_QUOTAS_BYTES_PER_DAY": str(DAY_BYTES)}
     server = Server(tmp_path / "data", environment=UNLIMITED | quotas).start()
@@ -273,13 +274,13 @@ def words(source: random.Random, length: int) -> str:
 
 
 def views_bytes(server: Server) -> int:
-    """What the read models take on the disk, once they have applied the whole log."""
+    """The size of the read models on disk, once they have applied the whole log."""
     cost.until_idle(server)
     return sum(path.stat().st_size for path in (server.data / "views").iterdir())
 
 
 def table_rows(text: str) -> dict[str, str]:
-    """Of a page's tables: the first cell to the one with the number."""
+    """From the tables of a page: each setting in a first cell, and the number next to it."""
     return dict(re.findall(r"^\| `(quotas\.\w+)` \| ([\d,]+) ", text, re.MULTILINE))
 
 

@@ -1,4 +1,4 @@
-"""Texts of many kinds in place of tokens, codes and cursors, which are looked at before anybody is known."""
+"""Texts of many kinds in place of tokens, codes and cursors, which the server reads before it knows the caller."""
 
 import base64
 import json
@@ -10,10 +10,10 @@ import requests
 from harness import cost
 from harness.people import World
 
-# Processor seconds for one request, at most. Before, 130,000 hyphens took 0.13 s.
+# The limit for one request in processor seconds. 130,000 hyphens once took 0.13 s.
 SECONDS = 0.01
 REQUESTS = 20
-# As many as a body holds, beside the rest of it; as many as a header holds; as many as a path holds.
+# The longest text that fits a body with its other content, a header, and a path.
 BODY, HEADER, PATH = 130_000, 7_900, 7_900
 KINDS = ["-", "_", "A", "-A", "é", "%"]
 
@@ -28,9 +28,9 @@ def get(server, path: str, token: str):
 
 
 def requests_with(server, member: str, text: str) -> dict:
-    """By where the text is."""
+    """A function that sends the request, by the place of the text."""
     def long(length: int) -> str:
-        """In bytes."""
+        """The text repeated to this many bytes."""
         return text * (length // len(text.encode()))
 
     pair = f"{long(HEADER)}.{long(HEADER)}.A"
@@ -39,15 +39,15 @@ def requests_with(server, member: str, text: str) -> dict:
         "reset token": post(server, "/v1/password-resets", {"token": f"hsp_{long(BODY)}", "newPassword": "yellow kettle"}),
         "identity token": post(server, "/v1/sessions", {"idToken": pair}),
         "access token": get(server, "/v1/rooms", pair),
-        # In a path, some characters become three bytes.
+        # Percent-encoding turns some characters of a path into three bytes each.
         "cursor": get(server, f"/v1/rooms?cursor={urllib.parse.quote(long(PATH // 3))}", member),
     }
 
 
 @pytest.mark.parametrize("text", KINDS)
 def test_a_text_in_place_of_a_token_costs_little(server, text):
-    """Observed: a request for rooms with 16 KB of hyphens as its token took 33 ms, and 40 connections held up /healthz for
-    11 s."""
+    """Observed: a request for rooms with 16 KB of hyphens as its token took 33 ms, and 40 connections delayed /healthz
+    by 11 s."""
     member = World(server).user("Anna").token
     for place, send in requests_with(server, member, text).items():
         response = send()
@@ -60,7 +60,7 @@ def test_a_text_in_place_of_a_token_costs_little(server, text):
 
 
 def test_a_header_of_a_token_with_many_members_costs_little(server):
-    """They are read before the signature is checked."""
+    """The members are read before the signature is checked."""
     members = {"alg": "EdDSA", "kid": "hansard-1"} | {f"m{number}": 1 for number in range(700)}
     header = base64.urlsafe_b64encode(json.dumps(members).encode()).rstrip(b"=").decode()
     with cost.costs_at_most(server, SECONDS * REQUESTS):

@@ -1,4 +1,4 @@
-"""The command-line tools against servers that misbehave and against files that are none."""
+"""The command-line tools with servers that misbehave, and with paths that are not regular files."""
 
 import http.server
 import os
@@ -16,12 +16,12 @@ from harness.people import World
 from harness.places import hansard_binary
 
 VERIFIER = pathlib.Path(__file__).resolve().parents[3] / "Tools" / "verify_log.py"
-# A tool that waits for a FIFO waits until it is killed.
+# A tool that reads a FIFO would wait until it is killed.
 TOOL_SECONDS = 60
-# What the endless line may bring before the tool gives up; the limit of the tool is far below.
+# The longest line that is sent before the tool gives up. The tool's own limit is far below.
 ENDLESS_BYTES = 64 * 1024 * 1024
 READ_BYTES = 8 * 1024 * 1024
-# ImportRun.shortestWait and longestWait, and by how much a wait may be longer on a busy machine.
+# ImportRun.shortestWait and longestWait, and how much longer a wait may be on a busy machine.
 SHORTEST_WAIT, LONGEST_WAIT = 0.25, 5.0
 LATE_SECONDS = 3.0
 
@@ -78,7 +78,7 @@ def test_a_fifo_in_place_of_a_tree_head_is_refused(data, tmp_path):
 
 
 class Responder:
-    """A server that responds as `respond(handler, number)` says, `number` counting the requests from 1."""
+    """A server that responds as `respond(handler, number)` says. `number` counts the requests from 1."""
 
     def __init__(self, respond):
         self.count = 0
@@ -108,7 +108,7 @@ class Responder:
 
 @pytest.fixture
 def importing(tmp_path):
-    """Runs `hansard import` of one line against a server that responds as it is told."""
+    """Runs `hansard import` of one line against a server that responds as the test says."""
     servers = []
 
     def start(respond) -> subprocess.CompletedProcess:
@@ -127,7 +127,7 @@ def importing(tmp_path):
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "1e999", "99999999999999999999", "soon", ""])
 def test_import_survives_any_retry_after(importing, value):
     def respond(handler, number):
-        # Busy once, then a refusal, which ends the import.
+        # The server is busy once. Then it rejects the request, which ends the import.
         handler.send_response(503 if number == 1 else 400)
         handler.send_header("Retry-After", value)
         handler.send_header("Content-Length", "0")
@@ -139,8 +139,8 @@ def test_import_survives_any_retry_after(importing, value):
 
 
 @pytest.mark.parametrize("value, times, wait", [
-    # A huge value: the longest wait, once. A small value: the shortest wait each time. It does not double, as it does without
-    # the header.
+    # A huge value means the longest wait, once. A small value means the shortest wait each time; it does not double, as
+    # it does without the header.
     ("1000000000", 1, LONGEST_WAIT), ("9223372036854775807", 1, LONGEST_WAIT),
     ("0", 4, SHORTEST_WAIT), ("-1000000000", 4, SHORTEST_WAIT),
 ])

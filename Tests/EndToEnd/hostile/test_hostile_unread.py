@@ -37,7 +37,7 @@ def secure(tmp_path):
 
 
 def repeat_edit(connection: Http2, person, path: str, count: int) -> list[int]:
-    """The same edit again and again, in few bytes: each time the response is the whole message."""
+    """Sends the same edit again and again in few bytes. Each response is the whole message."""
     body = json.dumps({"text": "y"}).encode()
     fields = [bearer(person), ("content-type", "application/json"), ("idempotency-key", KEY)]
     streams = []
@@ -61,8 +61,8 @@ def edited_message(server: Server, person: Person, room: Room) -> str:
 
 @pytest.mark.parametrize("window", [0, LARGEST_WINDOW])
 def test_responses_to_writes_that_nobody_reads_are_refused(secure, window):
-    """Observed: a short request that is repeated gets a long response, and each waited in memory for a minute. They wait in
-    the streams, or for the connection to become writable."""
+    """Observed: a short repeated request gets a long response, and each response waited in memory for a minute.
+    Responses wait in the streams, or for the connection to become writable."""
     anna, ben = World(secure).users("Anna", "Ben")
     room = anna.room("Tea", ben)
     message = edited_message(secure, anna, room)
@@ -73,7 +73,7 @@ def test_responses_to_writes_that_nobody_reads_are_refused(secure, window):
             cost.until_idle(secure)
         wait_until(lambda: WARNING in secure.tail(), "the operator is not told")
         assert cost.resident_bytes(secure) - before < cost.memory_limit(KEPT_BYTES + WRITING_STREAMS_BYTES)
-        # Others take theirs meanwhile.
+        # Other clients still read their responses.
         with Http2(secure) as other:
             assert other.status(repeat_edit(other, anna, message, 1)[0]) == 200
         assert ben.texts(room) == ["y"]
@@ -100,7 +100,7 @@ def test_the_unread_rest_of_a_response_takes_little_memory(secure):
 
 
 def test_an_address_has_a_limited_number_of_streams(secure):
-    """Observed: each stream that waits took 47 KB, and an address could open 100,000 of them."""
+    """Observed: each waiting stream took 47 KB, and an address could open 100,000 of them."""
     with Http2(secure) as connection:
         assert connection.status(connection.request("/healthz")) == 200
     cost.until_idle(secure)
