@@ -1,4 +1,4 @@
-"""Fixtures: the real server, and the check that the suite has exercised the whole contract."""
+"""Fixtures for the real server, and the check that the suite has exercised the whole contract."""
 
 import pathlib
 import sys
@@ -11,7 +11,7 @@ from harness.people import World  # noqa: E402
 from harness.sanitizer import SanitizerReports  # noqa: E402
 from harness.server import Server  # noqa: E402
 
-# Says what the whole suite has to have seen; means nothing after a part of it.
+# Checks what the whole suite has exercised, so it means nothing after a partial run.
 WHOLE_SUITE_MODULE = "test_whole_suite.py"
 
 
@@ -25,7 +25,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def own_server(tmp_path):
-    """A server for one test, which may kill it."""
+    """A server for one test. The test may kill it."""
     server = Server(tmp_path / "data").start()
     yield server
     server.end()
@@ -33,13 +33,13 @@ def own_server(tmp_path):
 
 @pytest.fixture
 def sink(tmp_path) -> pathlib.Path:
-    """The file to which `pushing` appends its notifications."""
+    """The file to which `pushing` appends its push notifications."""
     return tmp_path / "notices.jsonl"
 
 
 @pytest.fixture
 def pushing(tmp_path, sink):
-    """A server for one test, with push to a file."""
+    """A server for one test that writes push notifications to a file."""
     server = Server(tmp_path / "data", "--push-file", sink).start()
     yield server
     server.end()
@@ -72,7 +72,7 @@ def ben(world):
 
 @pytest.fixture
 def room(anna, ben):
-    """Anna owns it, Ben is a member."""
+    """A room that Anna owns, with Ben as a member."""
     return anna.room("Tea", ben)
 
 

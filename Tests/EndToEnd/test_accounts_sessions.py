@@ -240,7 +240,7 @@ def test_a_picture_is_set_and_taken_away(world, anna, ben):
     assert ben.get(f"/v1/users/{anna.id}")["picture"] == picture
     gone = anna.patch("/v1/me", {"picture": None})
     assert (gone["picture"], gone["nickname"]) == (None, "Anna K.")
-    # A late retry is answered as the first time, whatever the nickname is by now, and changes nothing.
+    # A late retry gets the first response, whatever the nickname is now, and changes nothing.
     again = anna.patch("/v1/me", {"picture": picture}, key=key, expect=200)
     assert (again["position"], again["picture"]) == (first["position"], picture)
     assert anna.get("/v1/me")["picture"] is None
@@ -259,12 +259,12 @@ def test_the_public_profile_is_public_to_those_who_are_logged_in(world):
 
 
 def good_for_a_while(world: World) -> Person:
-    """Somebody whose access token was good once."""
+    """A user whose access token was valid at least once."""
     def attempt() -> Person | None:
         anna = world.account()
         return anna if anna.request("GET", "/v1/me").status_code == 200 else None
 
-    # The token has its lifetime from the beginning of the second in which the session began.
+    # The token's lifetime counts from the start of the second in which the session began.
     return within(TOKEN_SECONDS - 1, attempt)
 
 
@@ -273,18 +273,19 @@ def test_an_expired_access_token_is_refreshed(tmp_path):
     try:
         world = World(server)
         anna = good_for_a_while(world)
-        # Rounded up to a whole second from when the request came in, a moment before the session began.
+        # The lifetime is rounded up to a whole second. It counts from when the request came in, just before the session
+        # began.
         assert anna.tokens["expiresIn"] <= TOKEN_SECONDS + 1
         time.sleep(TOKEN_SECONDS + 0.2)
         head = world.head
         anna.refused("access_token_expired", "GET", "/v1/me")
         anna.refused("access_token_expired", "PATCH", "/v1/me", {"nickname": "Late"})
         assert world.head == head
-        # The new one may be used for as long as it takes; the expired one stays expired.
+        # A new token may last longer; the expired one stays expired.
         server.flags = ()
         server.restart()
         anna.refused("access_token_expired", "GET", "/v1/me")
-        # The expired token may come along, as clients send it with everything.
+        # The expired token may be sent along, because clients send it with every request.
         tokens = anna.post("/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]})
         assert Api(server, tokens["accessToken"]).get("/v1/me")["nickname"] == "Anna"
         login = {"email": anna.email, "password": anna.password}

@@ -1,4 +1,4 @@
-"""A service acts for a user: it may what the user may, and the log names both."""
+"""A service acts as a user: it has the rights of the user, and the log names both."""
 
 import stat as modes
 
@@ -17,7 +17,7 @@ def test_the_log_names_the_true_actor(world, anna, ben, room):
     by_service, by_ben = rows[sent["position"]], rows[own["position"]]
     assert by_service["actor"] == by_ben["actor"] == ben.id
     assert by_service["service"] is not None and by_ben["service"] is None
-    # Whose word it was makes no difference to the message itself.
+    # The message itself is the same whether a service or the user sent it.
     assert {key for key in sent} == {key for key in own}
 
 
@@ -43,7 +43,7 @@ def test_everything_of_a_user_can_be_done_for_it(world, anna, ben, room):
 
 
 def test_keys_of_user_and_service_are_the_users(world, anna):
-    """The key belongs to the user in whose name it is used, through whichever token."""
+    """The key belongs to the user for whom it is used, whichever token the request carries."""
     key, path = new_id(), f"/v1/devices/{new_id()}"
     anna.put(path, {"name": "phone"}, key=key)
     world.acting_as(anna.id).put(path, {"name": "phone"}, key=key, expect=200)

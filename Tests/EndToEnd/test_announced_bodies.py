@@ -1,4 +1,5 @@
-"""A request's head announces its body: a client that waits to be asked for it is asked, unless the head alone is refused."""
+"""Requests with `Expect: 100-continue`: the server asks for the body, unless it rejects the request by its head
+alone."""
 
 import json
 import socket
@@ -13,7 +14,7 @@ JSON_BYTES = 128 * 1024
 
 
 class Raw:
-    """A connection on which the head of a request goes out without its body."""
+    """A connection that sends the head of a request separately from its body."""
 
     def __init__(self, server):
         self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=60)

@@ -1,4 +1,4 @@
-"""`hansard audit` and `hansard log`: who did what, without a secret."""
+"""`hansard audit` and `hansard log` show who did what, without any secret."""
 
 import csv
 import io
@@ -108,7 +108,7 @@ def test_secrets_never_appear(scene, form):
     ]
     for secret in secrets:
         assert secret not in shown and secret not in inspected
-    # Keys, hashes and salts have 32 bytes or more; nothing that long is shown in hex or base64 either.
+    # Keys, hashes and salts have at least 32 bytes. Nothing that long may appear in hex or base64 either.
     for text in (shown, inspected):
         assert not re.search(r"[0-9a-f]{64}|[A-Za-z0-9+/_-]{43,}", text)
 
@@ -197,7 +197,7 @@ def test_verify_and_inspect(scene):
     block = hansard("log", "inspect", "--data", scene.data, "--json", "--block", scene.sent["position"]).json
     held = next(item for item in blocks(scene.data) if item.first == block["first"])
     assert (held.offset, held.last) == (block["offset"], block["last"])
-    # The tool counts the header and the padding too.
+    # The tool's number includes the header and the padding.
     assert held.stored_bytes < block["storedBytes"] <= held.stored_bytes + 64 + 7
     assert block["first"] <= scene.sent["position"] <= block["last"]
     assert "hello" in hansard("log", "inspect", "--data", scene.data, "--position", scene.sent["position"]).output

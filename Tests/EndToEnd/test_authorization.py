@@ -1,4 +1,4 @@
-"""Every route, asked by everyone: the table of harness/authorization_table.py, cell by cell."""
+"""Sends every operation as every caller, and checks each cell of harness/authorization_table.py."""
 
 import json
 
@@ -16,7 +16,7 @@ from harness.scenario import CALLERS, Scenario
 
 OPERATIONS = {operation.id: operation for operation in contract().operations}
 CELLS = [(row, role) for row in ROWS for role in CALLERS]
-# Rows of routes on which somebody has to be named, or may.
+# Rows of operations that require a token, and those of them on which a service may act as a user.
 OF_USERS = [row for row in ROWS if row.operation in OPERATIONS and OPERATIONS[row.operation].access != "open"]
 IN_A_NAME = [row for row in OF_USERS if OPERATIONS[row.operation].access != "service"]
 
@@ -34,7 +34,7 @@ class Stage:
 
     @property
     def head(self) -> int:
-        """The log's last durable position; over one connection, for it is asked twice a cell."""
+        """The log's last durable position. It reuses one connection, because each cell asks for it twice."""
         return self.probe.get("/readyz")["head"]
 
     def scene_for(self, row: Row) -> Scenario:
@@ -56,7 +56,7 @@ def stage(tmp_path_factory):
 
 
 def outcome(response) -> tuple[int, str | None]:
-    """The status and, of a refusal, the code; of an ingest those of its one line."""
+    """The status and, if the request failed, the code. For an ingest, those of its single line."""
     if response.headers.get("Content-Type", "").startswith(NDJSON):
         (result,) = (json.loads(line) for line in response.text.splitlines())
         return result["status"], result.get("code")
@@ -85,7 +85,8 @@ def check(stage: Stage, row: Row, cell: Cell, caller: Api, asked: Ask, **headers
 
 
 def differences(rows: list[Row]) -> set[str]:
-    """Operations without a row, and of rows without an operation; by the contract and by the server's own list."""
+    """Operations without a row, rows without an operation, and routes that differ between the contract and the server's
+    list."""
     served = {(each["method"], each["path"], each["access"]) for each in hansard("contract").json["endpoints"]}
     of_rows = {row.operation for row in rows}
     documented = {(each.method, each.path, each.access) for each in OPERATIONS.values() if each.id in of_rows}

@@ -1,4 +1,4 @@
-"""Requests that are wrong: each a clear problem with its own code, and nothing written."""
+"""Invalid requests: each gets a clear problem with its own code, and nothing is written."""
 
 import base64
 import json
@@ -67,14 +67,14 @@ def schema_of(operation) -> dict:
 
 
 def fields_of(operation) -> dict[str, dict]:
-    """All that a body may have, where it has one of several forms too."""
+    """All fields that a body may have, in any of its forms."""
     schema = schema_of(operation)
     forms = [schema] if "properties" in schema else [contract().resolve(form) for form in schema["anyOf"]]
     return {name: field for form in forms for name, field in form["properties"].items()}
 
 
 def caller_of(operation, anna, world) -> Api:
-    """Whose token the operation takes."""
+    """The caller whose token the operation accepts."""
     return {"open": world.nobody, "service": world.admin}.get(operation.access, anna)
 
 
@@ -116,7 +116,7 @@ def test_fields_of_the_wrong_type(scene, operation):
         for value in wrong:
             body = good_body(operation) | {name: value}
             problem = anna.refused("invalid_field", operation.method, path_of(operation, values), body)
-            # A number that does not fit is found before the field is known.
+            # A number that does not fit is reported before the parser knows the field.
             named = name in problem["detail"] or (value == 1.5 and "number" in problem["detail"])
             assert named, f"{problem['detail']!r} does not name the field {name}"
 
@@ -191,7 +191,7 @@ def test_keys_that_are_no_uuid(world, scene, operation):
 def test_preconditions_that_are_none(world, scene, operation):
     anna, values = scene
     caller = caller_of(operation, anna, world)
-    # What it would be held against is not looked at yet.
+    # The header is checked before the body.
     body = {"nonsense": 1} if operation in WITH_BODY else None
     for wrong in ("", "41", '"41', '"41" "42"', '*, "41"', '"41",x'):
         caller.refused(
@@ -220,7 +220,7 @@ def test_requests_without_a_good_token(world, scene, operation):
 
 
 def forgeries(token: str) -> list[str]:
-    """Tokens that look like ones of this server."""
+    """Tokens that look like tokens of this server."""
     made_up = ["nonsense", "a.b.c", token + "A", token[:-4] + ("AAAA" if token[-4:] != "AAAA" else "BBBB"), token[::-1]]
     parts = token.split(".")
     if len(parts) == 3:

@@ -1,4 +1,4 @@
-"""Channels: rooms of a workspace, public to it or private."""
+"""Channels: rooms of a workspace, public or private within it."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from harness.people import walk
 
 @pytest.fixture
 def people(world):
-    """Olga owns the workspace, Adam administers it, Mona is a member, Gus a guest, and Sid is a stranger."""
+    """Olga owns the workspace, Adam is an administrator, Mona a member, Gus a guest, and Sid is not in it."""
     olga, adam, mona, gus, sid = world.users("Olga", "Adam", "Mona", "Gus", "Sid")
     office = olga.workspace("Office")
     for person, role in ((adam, "administrator"), (mona, "member"), (gus, "guest")):

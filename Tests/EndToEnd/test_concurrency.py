@@ -1,4 +1,4 @@
-"""A hundred clients at once: nothing doubled, nothing lost, positions without a gap."""
+"""A hundred clients at once: no duplicates, no losses, no gaps between positions."""
 
 import concurrent.futures
 import random
@@ -13,7 +13,7 @@ MESSAGES = 20
 
 
 class Client:
-    """Sends each message up to three times, refreshes now and then, reads what it wrote."""
+    """Sends each message up to three times, refreshes its token now and then, and reads what it wrote."""
 
     def __init__(self, server, tokens: dict, user: str, room: str, start: threading.Barrier, seed: int):
         self.api = Api(server, tokens["accessToken"])
@@ -45,7 +45,7 @@ class Client:
             assert self.api.get(path)["text"] == text
 
     def refresh(self) -> None:
-        """Twice with the same token: both times the same pair."""
+        """Refreshes twice with the same token, and expects the same pair both times."""
         body = {"refreshToken": self.refresh_token}
         nobody = Api(self.api.server)
         first, second = (nobody.request("POST", "/v1/sessions/refresh", body).json() for _ in range(2))
@@ -62,7 +62,7 @@ def test_a_hundred_clients_that_send_retry_and_refresh(own_server):
     users = world.users(*(f"User {number}" for number in range(CLIENTS // 2)))
     world.admin.ingest_all([{"op": "member.join", "as": user.id, "roomId": room.id} for user in users])
     before = world.head
-    # Two clients of each user, with a session each; the next test lets a hundred race for one token.
+    # Each user has two clients, each with its own session. The next test lets a hundred clients race for one token.
     start = threading.Barrier(CLIENTS)
     clients = [
         Client(own_server, user.tokens, user.id, room.id, start, seed)

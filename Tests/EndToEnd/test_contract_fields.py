@@ -1,4 +1,5 @@
-"""docs/openapi.yaml and the types of the server, field by field: `hansard contract` prints what the types declare."""
+"""Compares docs/openapi.yaml with the types of the server, field by field. `hansard contract` prints what they
+declare."""
 
 import copy
 import functools
@@ -12,7 +13,7 @@ from harness.command import hansard
 from harness.contract import Contract, contract
 
 SCHEMAS = "#/components/schemas/"
-# Schemas of single values, and what `hansard contract` calls them; a format says the same.
+# Schemas of single values, and the names that `hansard contract` has for them. FORMATS does the same for formats.
 VALUES = {"ID": "id", "Time": "time", "Position": "integer"}
 FORMATS = {"uuid": "id", "date-time": "time"}
 TYPES = {str: "string", bool: "boolean", int: "integer"}
@@ -42,7 +43,7 @@ def declared_fields(name: str) -> list[Field]:
 
 
 class Page:
-    """What the page says of each shape."""
+    """The shapes as docs/openapi.yaml describes them."""
 
     def __init__(self, page: Contract):
         self.page = page
@@ -50,7 +51,7 @@ class Page:
 
     @property
     def shapes(self) -> set[str]:
-        """Without those that are only one form of another."""
+        """The names of all object schemas, except those that are only one form of another schema."""
         forms = {
             form["$ref"].removeprefix(SCHEMAS)
             for schema in self.schemas.values() if "properties" not in schema
@@ -63,7 +64,8 @@ class Page:
         return schema.get("anyOf", schema.get("oneOf", []))
 
     def objects(self, schema: dict) -> list[dict]:
-        """The forms that an object may have. Conditions beside properties of its own make no other form."""
+        """The forms that an object may have. Alternatives beside the schema's own properties are only conditions, not
+        other forms."""
         schema = self.page.resolve(schema)
         if "properties" in schema:
             return [schema]
@@ -92,7 +94,7 @@ class Page:
 
     @staticmethod
     def type_names(schema: dict) -> set[str]:
-        """Those that `type` names, or those of the values that are listed."""
+        """The types that `type` names, or the types of the listed values."""
         names = schema.get("type", [])
         names = {names} if isinstance(names, str) else set(names)
         values = schema.get("enum", [schema["const"]] if "const" in schema else [])
@@ -114,7 +116,7 @@ def differences(page: Page, name: str) -> list[str]:
         other = by_name.get(field.name)
         if other is None:
             continue
-        # A request may have null for every field that may be absent; the page does not have to say so.
+        # A request may send null for every optional field; docs/openapi.yaml need not say so.
         null_differs = (
             field.is_nullable and field.is_required if declared_shapes()[name]["isRequest"]
             else field.is_nullable != other.is_nullable)
@@ -124,7 +126,7 @@ def differences(page: Page, name: str) -> list[str]:
 
 
 def body(content: dict) -> dict | None:
-    """What `hansard contract` says of a body that the page describes so."""
+    """A body in docs/openapi.yaml, in the form that `hansard contract` prints."""
     if not content:
         return None
     if set(content) == {"application/json"}:

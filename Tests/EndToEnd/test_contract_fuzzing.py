@@ -1,4 +1,5 @@
-"""Schemathesis against the real server: requests made from docs/openapi.yaml, right and wrong ones, with all its checks."""
+"""Runs Schemathesis against the real server: valid and invalid requests made from docs/openapi.yaml, with all its
+checks."""
 
 import collections
 import concurrent.futures
@@ -25,22 +26,22 @@ SECONDS = 3600
 ANSWER_SECONDS = 120
 EXAMPLES_AN_OPERATION = 20
 SEED = int(os.environ.get("HANSARD_FUZZ_SEED", "1"))
-# What a request that fits its schema may be answered with. 410, 416 and 422 are rules that no schema can tell: a time that
-# has passed, a text too long in bytes, an invite that is used up, a range beyond a file's end. What else is none of the
-# server's fault is in harness/schemathesis_hooks.py.
+# The statuses of responses to requests that fit their schema. 410, 416 and 422 are for rules that no schema can
+# express: a time that has passed, a text with too many bytes, an invite that is used up, a range beyond the end of a
+# file. The other failures that are not the server's fault are in harness/schemathesis_hooks.py.
 FITTING = ["2xx", "304", "401", "403", "404", "409", "410", "416", "422", "429"]
-# How many of the IDs in the requests are of something that exists.
+# The share of IDs in the requests that name existing objects.
 KNOWN_SHARE = 0.8
-# A run as a user is made with one session, which these would end: the run as a service calls them.
+# The run as a user has only one session, which these operations would end. The run as a service calls them.
 ENDING_THE_SESSION = ["endSession", "endSessions"]
-# What no request of either run can bring about, and the tests that do it instead: it takes an ID token that a provider has
-# signed.
+# The operations that no request of either run can complete, and the tests that cover them instead. They need an ID
+# token that a provider has signed.
 ELSEWHERE = {"linkIdentity": "test_social_login.py", "unlinkIdentity": "test_social_login.py"}
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one run has come to."""
+    """The result of one run."""
 
     done: subprocess.CompletedProcess
     # How often each operation was answered with each status.
@@ -62,7 +63,7 @@ def body_schema(operation: Operation) -> dict:
 
 
 def known(operation: Operation) -> dict[str, str]:
-    """The parameters, and the fields that it needs, in which the operation's examples name something."""
+    """The parameters and required fields whose examples name an object."""
     parameters = [contract().resolve(parameter) for parameter in operation.spec.get("parameters", [])]
     needed = [each for each in parameters if each.get("required") and "example" in each]
     named = {f"{each['in']}.{each['name']}": each["example"] for each in needed}
@@ -72,7 +73,7 @@ def known(operation: Operation) -> dict[str, str]:
 
 
 def settings(folder: pathlib.Path) -> pathlib.Path:
-    """Schemathesis' own configuration: the statuses above, and what the examples name in most requests."""
+    """The configuration of Schemathesis: the statuses above, and the example IDs for most requests."""
     lines = ["[checks.positive_data_acceptance]", f"expected-statuses = {json.dumps(FITTING)}", "[dictionaries]"]
     values = sorted({value for operation in contract().operations for value in known(operation).values()})
     for number, value in enumerate(values):
@@ -118,8 +119,8 @@ def fuzz(caller: Api, folder: pathlib.Path, headers: dict[str, str], *options: s
 
 @contextlib.contextmanager
 def caller(folder: pathlib.Path):
-    """Who logs in as the examples do, on a server of its own: without limits, for a wrong password a thousand times is
-    what is wanted here."""
+    """The user who logs in as the examples do, on a server without limits, because a run sends a wrong password many
+    times."""
     server = Server(folder / "data", environment=UNLIMITED | {"HANSARD_LOGINS_SLOWED": "false"}).start()
     try:
         world = World(server)
@@ -147,7 +148,7 @@ def run_as_service(folder: pathlib.Path) -> Run:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Both at once: they mostly wait, for the disk and for each other's answers."""
+    """Runs both at once, because each mostly waits for the disk or for responses."""
     with concurrent.futures.ThreadPoolExecutor() as pool:
         started = {run: pool.submit(run, tmp_path_factory.mktemp(run.__name__)) for run in (run_as_user, run_as_service)}
         return {run: future.result() for run, future in started.items()}
@@ -158,12 +159,12 @@ def test_what_a_user_can_send(runs):
 
 
 def test_what_a_service_can_send(runs):
-    """In the name of a user: the routes for services alone are reached too."""
+    """The service acts as a user, and also calls the operations that are only for services."""
     runs[run_as_service].check()
 
 
 def test_every_operation_succeeded_in_one_of_the_runs(runs):
-    """A contract of which everything is answered with 404 holds, too."""
+    """A server that responds to everything with 404 would also satisfy the contract."""
     every = {operation.id for operation in contract().operations}
     assert every - set().union(*(run.succeeded for run in runs.values())) == set(ELSEWHERE)
     for file in ELSEWHERE.values():
@@ -171,7 +172,7 @@ def test_every_operation_succeeded_in_one_of_the_runs(runs):
 
 
 def test_a_contract_that_does_not_hold_is_found(tmp_path):
-    """The same run against a contract that promises another answer: it has to fail."""
+    """Runs the same against a contract that promises another response, and expects the run to fail."""
     right, wrong = "unreadCount, mentionCount, threadUnreadCount, position]", "surprise]"
     document = (DOCS / "openapi.yaml").read_text()
     assert right in document

@@ -1,4 +1,4 @@
-"""docs/openapi.yaml by itself: nothing twice, and of every operation what all of its kind have."""
+"""Checks docs/openapi.yaml by itself: no duplicates, and each operation has what all of its kind have."""
 
 import re
 
@@ -9,7 +9,7 @@ from harness.contract import Operation, contract
 from harness.places import DOCS
 
 OPERATIONS = {operation.id: operation for operation in contract().operations}
-# What a request with a token can be refused with, whatever it asks for: `docs/openapi.yaml` tells of the order.
+# The problems that any request with a token can get. `docs/openapi.yaml` describes their order.
 OF_TOKENS = {
     "400": {"invalid_act_as", "invalid_query"},
     "401": {"access_token_expired", "access_token_invalid", "access_token_missing", "session_ended"},
@@ -22,11 +22,12 @@ OF_JSON = {
     "413": {"body_too_large"},
     "415": {"unsupported_media_type"},
 }
-# A header that nothing would be held against is refused wherever something is written.
+# Every write rejects an `If-Match` header that it cannot compare with a revision.
 OF_IF_MATCH = {"400": {"invalid_if_match"}, "412": {"revision_mismatch"}}
 OF_NO_REVISION = {"400": {"if_match_unsupported"}}
 OF_KEYS = {"400": {"invalid_idempotency_key"}, "409": {"idempotency_key_reused"}}
-# These alone, of those that take a service by itself, need a user at times: a session is a user's; so is a direct room.
+# Of the operations that a service may call as itself, only these sometimes need a user: sessions and direct rooms
+# belong to users.
 ACTING_USERS = ("createSession", "createRoom")
 SECURITY = {
     "user": [{"userToken": []}, {"serviceToken": []}],
@@ -36,7 +37,7 @@ SECURITY = {
 
 
 class NothingTwice(yaml.SafeLoader):
-    """Refuses what YAML's own rules forbid and its usual readers take: the same key twice, of which the last wins."""
+    """Rejects duplicate keys, which YAML forbids but common readers accept by taking the last one."""
 
     def construct_mapping(self, node, deep=False):
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]

@@ -1,4 +1,4 @@
-"""Custom events: an app's own facts among the messages; and files, as far as a message names them."""
+"""Custom events: an app's own events among the messages, and files that a message names."""
 
 import json
 

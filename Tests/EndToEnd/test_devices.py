@@ -1,4 +1,4 @@
-"""Devices: described by their owner, never shown to others, never with a push token."""
+"""Devices: their owner describes them, others never see them, and nobody sees a push token."""
 
 from harness.client import Api, new_id
 

@@ -1,4 +1,4 @@
-"""Disabling accounts, and what operators do with sessions."""
+"""Disabling accounts, and what operators can do with sessions."""
 
 import threading
 
@@ -26,7 +26,7 @@ def test_a_disabled_account_is_out_at_once(world):
     world.nobody.refused("account_disabled", "POST", "/v1/sessions/refresh", refresh)
     login = {"email": anna.email, "password": PASSWORD}
     world.nobody.refused("account_disabled", "POST", "/v1/sessions", login)
-    # Nobody else learns of it.
+    # A caller without the right password does not learn that the account is disabled.
     world.nobody.refused("credentials_rejected", "POST", "/v1/sessions", login | {"password": "wrong password"})
     world.acting_as(anna.id).refused("account_disabled", "POST", "/v1/sessions", {})
     token = world.admin.post(f"/v1/admin/users/{anna.id}/password-reset", expect=200)["token"]

@@ -1,4 +1,4 @@
-"""Links of pages lead somewhere, and the settings that pages show are taken by the server."""
+"""Links in the pages lead somewhere, and the server accepts the settings that the pages show."""
 
 import json
 import re
@@ -18,12 +18,12 @@ def names(pages) -> list[str]:
 
 
 def prose(text: str) -> str:
-    """Without blocks of code, in which brackets are no links and `#` begins no heading."""
+    """The text without code blocks, in which brackets are not links and `#` does not start a heading."""
     return re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def anchors(text: str) -> set[str]:
-    """Of headings, as GitHub makes them."""
+    """The anchors of the headings, as GitHub generates them."""
     headings = re.findall(r"^#+ (.*)$", prose(text), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -53,7 +53,7 @@ def test_a_broken_link_is_found():
 
 
 def shown_settings() -> list[tuple[str, str]]:
-    """The places of blocks marked `json settings`, and their text."""
+    """The location of each block marked `json settings`, and its text."""
     return [
         (f"{page.name}:{text[: block.start(1)].count(chr(10))}", block.group(1))
         for page in PAGES

@@ -1,4 +1,4 @@
-"""What is written down works: routes, codes, examples, and the commands that are shown for pasting."""
+"""What the documents say works: operations, codes, examples, and the commands to paste."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def test_every_operation_but_the_probes_may_be_rate_limited():
 def test_every_code_belongs_to_a_route():
     of_routes = {code for operation in contract().operations for codes in operation.spec.get("x-problems", {}).values()
                  for code in codes}
-    # Of no route, or of single lines of an ingest alone.
+    # These belong to no operation, or only to single lines of an ingest.
     assert set(documented_codes()) - of_routes == {
         "route_not_found", "method_not_allowed", "line_too_long", "malformed_request"}
 
@@ -77,7 +77,7 @@ def test_the_examples_fit_their_schemas():
 
 
 def mutilations(value):
-    """Copies of a JSON value, each with one thing wrong or odd about it."""
+    """Copies of a JSON value, each with one invalid or unusual change."""
     yield from (None, True, 1, -1, 1.5, "", "x", [], {}, [value], {"x": value})
     if isinstance(value, dict):
         for name, item in value.items():
@@ -138,7 +138,7 @@ def test_the_server_serves_the_page_that_describes_it(server):
 
 
 def commands_of(text: str) -> str:
-    """From the first line of shell to the last: assignments, curl, and the remarks between them."""
+    """From the first line of shell to the last: assignments, curl, and the comments between them."""
     lines = text.splitlines()
     shell = [number for number, line in enumerate(lines) if re.match(r"\s*(curl |[a-zA-Z_]+=|export )", line)]
     assert shell, f"no commands are shown in:\n{text}"
@@ -146,7 +146,7 @@ def commands_of(text: str) -> str:
 
 
 def paste(commands: str, folder: pathlib.Path, server: Server) -> str:
-    """Runs the commands as they are, but for the address: a test has a port of its own."""
+    """Runs the commands unchanged except for the address, because a test has its own port."""
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", commands], cwd=folder, capture_output=True, text=True, timeout=600,
         env=os.environ | {"HANSARD_DATA": str(server.data)},
@@ -165,7 +165,7 @@ def test_what_the_server_prints_can_be_pasted(tmp_path):
     server = Server(tmp_path / "hansard-data").start()
     try:
         deadline = time.monotonic() + SHOWN_SECONDS
-        # What stands last.
+        # The server prints this text last.
         while "paste them" not in server.output.read_text():
             assert time.monotonic() < deadline, f"hansard serve shows no commands:\n{server.tail()}"
             time.sleep(0.05)

@@ -1,4 +1,5 @@
-"""A user is erased from a copy of a log: kept heads and proofs hold for the copy, and what the user said is gone."""
+"""A user is erased from a copy of a log. Saved tree heads and proofs are valid for the copy, and the user's texts are
+gone."""
 
 import base64
 import dataclasses
@@ -26,13 +27,13 @@ LOGWORK = os.environ.get("LOGWORK_BIN") or str(hansard_binary().with_name("logwo
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory):
-    """A log at rest with three users who talk, and a tree head of it that is kept elsewhere."""
+    """The log of a stopped server with three users who talk, and a tree head that is saved elsewhere."""
     folder = tmp_path_factory.mktemp("erasure")
     server = Server(folder / "data").start()
     anna, ben, carol = World(server).users("Anna", "Benedikt-the-erased", "Carol")
     room = anna.room("Tea", ben, carol)
     for number in range(MESSAGES):
-        # Four, so that the user's messages do not all stand at multiples of three, or none.
+        # Four messages per round, so that some, but not all, of the user's messages have positions divisible by three.
         for person in (anna, ben, carol, anna):
             person.send(room, f"{person.nickname} says {number}: {new_id()}")
     server.stop()
@@ -47,7 +48,7 @@ def story(tmp_path_factory):
 
 
 def erase(story, name: str, keep_every: int) -> SimpleNamespace:
-    """A sealed copy without the user; events by position."""
+    """A sealed copy of the log without the user; `events` by position."""
     data = story.folder / name
     done = subprocess.run(
         [LOGWORK, "erase", "--data", story.data, "--output", data, "--user", story.user,
@@ -60,18 +61,18 @@ def erase(story, name: str, keep_every: int) -> SimpleNamespace:
 
 @pytest.fixture(scope="module")
 def copy(story):
-    """Every third record of the user is kept."""
+    """A copy that keeps every third record of the user."""
     return erase(story, "copy", KEEP_EVERY)
 
 
 @pytest.fixture(scope="module")
 def bare(story):
-    """No record of the user is kept."""
+    """A copy that keeps no record of the user."""
     return erase(story, "bare", 0)
 
 
 def positions(story, copy, form: int) -> list[int]:
-    """Where the user's messages of this form stand."""
+    """The positions of the user's messages that have this form in the copy."""
     return [row["position"] for row in story.of_user
             if row["type"] == "message.sent" and copy.events[row["position"]].form == form]
 
@@ -82,7 +83,7 @@ def registration(story) -> int:
 
 @pytest.fixture
 def shown(story, tmp_path, verify):
-    """The JSON object of a record's proof, and what the script says of it, when both verifiers accept the proof."""
+    """The JSON object in a record's proof, and what the script says about it. Both verifiers must accept the proof."""
     def prove(data, position: int) -> tuple[dict, dict]:
         path = tmp_path / f"{position}.tlog-proof"
         path.write_text(hansard("log", "prove", "--data", data, "--position", position).output)
@@ -130,7 +131,7 @@ def test_a_kept_record_of_an_erased_user_is_proved_with_its_salt(story, copy, sh
         assert (extra["salt"], extra["payload"]) == (event.salt.hex(), event.payload.hex())
         assert extra["digest"] == merkle.sha256(event.salt, event.payload).hex()
         assert said["payload"] == f"{len(event.payload)} bytes"
-        # The salt is the one that the key gave before: the proof out of the original shows the same.
+        # The salt is the one that the key derived before: a proof from the original log shows the same.
         assert shown(story.data, position)[0] == extra
 
 
@@ -153,7 +154,7 @@ def test_the_erased_text_is_nowhere_in_the_copy(story, copy, bare):
 
 
 def test_a_forged_digest_is_caught_by_the_kept_head(story, copy, tmp_path, verify):
-    """The forger has the signing key, and makes tree and heads anew."""
+    """The forger has the signing key, and recreates the tree and the tree heads."""
     for number, position in enumerate((positions(story, copy, ERASED)[3], registration(story))):
         def change(events: list) -> list:
             forged = dataclasses.replace(events[position - 1], payload=merkle.sha256(b"never said"))

@@ -1,4 +1,4 @@
-"""Bearer tokens that a team's own server issues."""
+"""Bearer tokens from the server of the app's own team."""
 
 import concurrent.futures
 import time
@@ -40,7 +40,7 @@ def test_who_is_seen_for_the_first_time_is_registered(world, issuer):
     found = world.admin.get("/v1/admin/users", externalId=subject)["users"]
     assert [user["id"] for user in found] == [me["id"]]
     assert bearer(world, issuer.token(subject, nickname="Other")).get("/v1/me") == me
-    # Without a name the subject stands for it.
+    # Without a name, the subject becomes the nickname.
     other = f"customer-{new_id()}"
     assert bearer(world, issuer.token(other)).get("/v1/me")["nickname"] == other
 

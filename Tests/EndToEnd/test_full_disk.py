@@ -1,4 +1,5 @@
-"""A file system that is really full: nothing acknowledged is lost, and a restart goes on once there is room."""
+"""A file system that is really full: nothing acknowledged is lost, and after a restart with more space writing
+continues."""
 
 import base64
 import os
@@ -13,7 +14,7 @@ from harness.command import check_data
 from harness.people import World, timeline
 from harness.server import Server
 
-# One segment of 64 MiB fits, a second does not.
+# One segment of 64 MiB fits, but not a second one.
 SMALL = "100m"
 LARGE = "300m"
 TEXT_BYTES = 12_000
@@ -22,7 +23,7 @@ LINES = 800
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of its own for the log."""
+    """A separate file system for the log."""
     assert os.geteuid() == 0, "mounting a small file system needs root: run the tests as root"
     place = tmp_path / "small"
     place.mkdir()
@@ -32,7 +33,7 @@ def small_disk(tmp_path):
 
 
 def lines(anna, room, dice):
-    """Messages that do not compress, so that a segment is soon full."""
+    """Messages that do not compress, so that a segment fills up soon."""
     return [
         {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(),
          "text": base64.b64encode(dice.randbytes(TEXT_BYTES * 3 // 4)).decode()}

@@ -1,4 +1,4 @@
-"""Guests: accounts for which a password is all there is."""
+"""Guests: accounts with a password and no email address."""
 
 import pytest
 

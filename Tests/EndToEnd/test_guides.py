@@ -1,4 +1,4 @@
-"""The pages of docs/guides do what they say, block for block, and a page that does not is found."""
+"""The pages of docs/guides do what they say, block by block, and a wrong page is detected."""
 
 import pytest
 

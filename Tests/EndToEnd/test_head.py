@@ -1,17 +1,17 @@
-"""HEAD is answered as GET is, without the body (RFC 9110, 9.1 and 9.3.2)."""
+"""A response to HEAD equals that to GET, without the body (RFC 9110, sections 9.1 and 9.3.2)."""
 
 import requests
 
 from harness.client import new_id
 
-# What differs from one answer to the next.
+# The headers that differ from one response to the next.
 VARYING = {"Date", "RateLimit", "RateLimit-Policy"}
 
 
 def compared(server, path: str, status: int, **headers: str) -> requests.Response:
-    """The answer to HEAD, which has the status and all headers of that to GET."""
+    """The response to HEAD, after checking that its status and all headers equal those of GET."""
     url = f"{server.url}{path}"
-    # Over one connection: bytes that do not belong there would be taken for the next answer.
+    # Uses one connection, so that a body after the response to HEAD would be read as the next response.
     with requests.Session() as session:
         head, get, again = (
             session.request(method, url, headers=headers, timeout=30) for method in ("HEAD", "GET", "HEAD"))

@@ -1,4 +1,4 @@
-"""A change with `If-Match` is done only while what the client saw still stands."""
+"""A change with `If-Match` is applied only if that revision is current."""
 
 import datetime
 import threading
@@ -18,12 +18,12 @@ def matching(*revisions) -> dict:
 
 
 class Resource:
-    """Something with a revision: where it is read, what makes a new revision, and what else is asked of it."""
+    """Something with a revision: where it is read, the request that changes its revision, and its other requests."""
 
     def __init__(self, person, path: str, change: tuple, *others: tuple):
         self.person = person
         self.path = path
-        # Method, path after its own, and a body for the number of the change.
+        # Method, path suffix, and a function that makes the body from the number of the change.
         self.change = change
         self.others = others
 
@@ -118,7 +118,7 @@ def test_what_was_changed_since_is_not_overwritten(world, make):
     for stale in (first, second + 1, 0):
         for change in (resource.change, *resource.others):
             if change[1] == "/unarchive":
-                # It is open: there is nothing to do, and so nothing to refuse.
+                # The room is not archived, so the request changes nothing and has nothing to reject.
                 continue
             response = resource.request(change, 2, headers=matching(stale))
             assert (response.status_code, response.json()["code"]) == (412, "revision_mismatch"), change

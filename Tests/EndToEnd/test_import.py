@@ -1,4 +1,4 @@
-"""`hansard import`: what it says, and what it does with input that is wrong. Whole histories: see `acceptance`."""
+"""`hansard import`: its output, and what it does with invalid input. Whole histories are tested in `acceptance`."""
 
 import json
 
@@ -80,7 +80,7 @@ def test_what_follows_is_added(server, told):
     longer = [*STORY, line(11, "message", "dora", "new here"), line(10, "message", "anna", "again")]
     before = server.head()
     third = counts(run_import(server, history.write(longer, file.with_name("longer.jsonl"))))
-    # A user, a join and two messages, one of them equal to an earlier line.
+    # A user, a join and two messages. One of the messages equals an earlier line.
     assert third["recorded"] == 4 and server.head() == before + 4
     anna = Api(server, server.token, act_as=report["users"]["anna"])
     texts = [message["text"] for message in timeline(anna, report["rooms"]["#tea"])]

@@ -1,4 +1,4 @@
-"""Bulk ingest: NDJSON in, NDJSON out, streamed."""
+"""Bulk ingest: streamed NDJSON in both directions."""
 
 import contextlib
 import json
@@ -17,9 +17,9 @@ from harness.stream import IngestStream
 
 INGEST_BYTES = 16 * 1024 * 1024
 INGEST_LINES = 256 * 1024
-# Results that nobody has read, some 3 bytes each, and what reading takes by the way.
+# The results that a client leaves unread, some 3 bytes each, and the memory that reading the lines takes.
 UNREAD_BYTES = 24 * 1024 * 1024
-# A process that used no processor time for so long is at rest.
+# A process that uses no processor time for this long is idle.
 IDLE_SECONDS = 1
 
 
@@ -45,7 +45,7 @@ def test_a_service_brings_in_a_history(world):
     assert [result["status"] for result in results] == [201] * len(lines)
     assert [result["line"] for result in results] == list(range(1, len(lines) + 1))
     positions = [result["position"] for result in results]
-    # A room's creation is followed by its creator's joining; everything else is one event.
+    # Creating a room also records the join of its creator. Every other line is one event.
     assert positions[:3] == [head + 1, head + 2, head + 3] and positions[3:] == list(range(head + 5, head + 10))
     again = world.admin.ingest(lines)
     assert [result["status"] for result in again[:6]] == [200] * 6
@@ -191,7 +191,7 @@ def test_a_line_may_come_in_pieces(world, anna, room):
 
 
 def test_a_client_that_sends_all_before_it_reads(world, anna, room):
-    """16 MiB in, and all results still to be read: neither side waits for the other without end."""
+    """The client sends 16 MiB before it reads any results. Neither side waits for the other forever."""
     line = json.dumps(message(room)).encode() + b"\n"
     count = INGEST_BYTES // len(line)
     lines = [json.dumps(message(room)).encode() + b"\n" for _ in range(count)]
@@ -207,7 +207,7 @@ def test_a_client_that_sends_all_before_it_reads(world, anna, room):
 
 
 def test_a_client_that_sends_more_than_a_body_may_have_before_it_reads(world, anna, room):
-    """32 MiB in: what lies beyond the limit is thrown away, so that the client comes to its results."""
+    """The client sends 32 MiB. The server discards what is beyond the limit, so that the client gets its results."""
     # Their results alone fill every buffer on the way to a client that does not read.
     bad = b"x\n" * 60_000
     length = len(json.dumps(message(room, "x" * 16_000)).encode() + b"\n")
@@ -243,7 +243,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def wait_until_idle(server: Server) -> None:
-    """Until the process has nothing to do."""
+    """Waits until the process has nothing to do."""
     used = -1.0
     while used != (now := server.processor_seconds()):
         used = now

@@ -1,4 +1,4 @@
-"""The key that signs access tokens, and the set that others check them with."""
+"""The key that signs access tokens, and the key set with which others verify them."""
 
 import time
 
@@ -19,7 +19,7 @@ def world(own_world):
 
 
 def checked(world: World, token: str) -> dict:
-    """The claims, as another server checks them by the published keys."""
+    """The claims, verified with the published keys as another server does it."""
     keys = {key.key_id: key for key in jwt.PyJWKSet.from_dict(world.nobody.get(KEYS)).keys}
     key = keys[jwt.get_unverified_header(token)["kid"]]
     return jwt.decode(token, key.key, algorithms=["EdDSA"])

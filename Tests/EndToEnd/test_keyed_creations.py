@@ -1,4 +1,4 @@
-"""What is created under an Idempotency-Key and without an ID is created once."""
+"""A creation with an Idempotency-Key and without an ID happens once."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""Limits that take tens of thousands of requests to reach. The log is written instead, one below each limit."""
+"""Limits that take tens of thousands of requests to reach. The test writes the log instead, with one less than each
+limit."""
 
 import shutil
 import uuid
@@ -18,7 +19,7 @@ INVITATIONS = 10_000
 WORKSPACE_MEMBERS = 100_000
 BLOCK_EVENTS = 4_000
 ACTIVE_BYTES = 16 << 20
-# Kinds of streams and events, as in the log.
+# The numbers of stream kinds and event types in the log.
 ROOM, WORKSPACE = 2, 3
 ROOM_INVITE_CREATED, MEMBER_BANNED = 110, 127
 WORKSPACE_INVITE_CREATED, WORKSPACE_MEMBER_JOINED, WORKSPACE_MEMBER_INVITED = 310, 320, 325
@@ -26,7 +27,7 @@ MEMBER = b"\x08\x02"
 
 
 class Filling:
-    """Adds events to the streams of a log. The users in them are not registered: no decision below looks them up."""
+    """Adds events to the streams of a log. Their users are not registered, because no decision below looks them up."""
 
     def __init__(self, events: list[Event], actor: str):
         self.actor, self.time = uuid.UUID(actor).bytes, events[-1].time
@@ -43,16 +44,16 @@ class Filling:
                 subject=number.to_bytes(16, "big")))
 
     def expired_invite(self, number: int) -> bytes:
-        """An invite that no longer counts as live."""
+        """An invite that has expired, so it does not count as live."""
         return b"\x0a\x20" + number.to_bytes(32, "big") + b"\x10\x01\x18" + varint(self.time)
 
 
 def extend(server: Server, fill) -> None:
-    """Rewrites the log of a stopped server with more events at its end."""
+    """Rewrites the log of a stopped server with more events at the end."""
     parts = read_parts(server.data)
     last, added = parts[-1], fill([event for part in parts for event in part.events()])
     last.blocks += [added[start : start + BLOCK_EVENTS] for start in range(0, len(added), BLOCK_EVENTS)]
-    # Only sealed segments have nodes of the tree.
+    # Only sealed segments contain nodes of the tree.
     writer = LogWriter(
         parts, stolen_seed(server.data), identity=identity_of(server.data), active_bytes=ACTIVE_BYTES, tree=[])
     target = server.data.with_name("extended")
@@ -75,7 +76,7 @@ def full(tmp_path_factory):
         filling = Filling(events, anna.id)
         filling.add(MEMBER_BANNED, ROOM, room.id, BANS - 1)
         filling.add(ROOM_INVITE_CREATED, ROOM, room.id, INVITES_EVER - 1, filling.expired_invite)
-        # The link counts as one of them, and Anna as a member.
+        # `link` counts as one of the invites, and Anna as one of the members.
         filling.add(WORKSPACE_INVITE_CREATED, WORKSPACE, office.id, INVITES_EVER - 2, filling.expired_invite)
         filling.add(WORKSPACE_MEMBER_INVITED, WORKSPACE, office.id, INVITATIONS - 1, lambda _: MEMBER)
         filling.add(WORKSPACE_MEMBER_JOINED, WORKSPACE, office.id, WORKSPACE_MEMBERS - 2, lambda _: MEMBER)

@@ -1,4 +1,4 @@
-"""The status numbers and end cursors that older apps expect."""
+"""The status codes and end cursors that older apps expect."""
 
 import shutil
 import time
@@ -81,5 +81,5 @@ def test_the_end_of_every_list(tmp_path, setting, end):
             assert [page[field] for field in fields] == [end] * len(fields), path
         page = answered(anna, "GET", f"{room.path}/messages?limit=1")[1]
         assert page["nextCursor"] not in (None, "", "0")
-        # Only cursors: what else is absent stays null.
+        # Only cursors change: other absent values are still null.
         assert page["messages"][0]["editedAt"] is None

@@ -1,4 +1,4 @@
-"""Every bound at one below, at it, and one above."""
+"""Tests every limit at one below, at, and one above it."""
 
 import pytest
 
@@ -31,7 +31,7 @@ MEMBERS = 100_000
 
 
 def of_bytes(count: int) -> str:
-    """A text of so many bytes, most of them in characters of three."""
+    """A text of this many bytes, most of them in characters of three bytes."""
     return "길" * (count // 3) + "x" * (count % 3)
 
 
@@ -161,7 +161,7 @@ def test_open_sessions_of_a_user(world, anna):
     def opened():
         return {session["id"] for session in anna.get("/v1/sessions")["sessions"]}
 
-    # Anna's own login is the oldest, until it is refreshed.
+    # Anna's own login would be the oldest session, so it is refreshed first.
     world.nobody.post("/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]})
     before = opened()
     assert len(before) == SESSIONS

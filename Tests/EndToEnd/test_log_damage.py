@@ -1,4 +1,4 @@
-"""A torn tail is cut, any other damage is refused with its place."""
+"""A torn tail is cut off. Any other damage is reported with its location."""
 
 import json
 import random
@@ -15,12 +15,12 @@ from harness.stream import IngestStream
 from harness.tampering import BLOCK_HEADER_BYTES, blocks, flip, holding, known_durable
 
 
-# So often a server is killed until it was busy.
+# How often a server is killed until the kill hits it while it writes.
 KILLS = 10
 
 
 def busy_kill(server: Server) -> tuple[World, str, str]:
-    """Kills the server while messages pour in; gives one who can read the room."""
+    """Kills the server while it receives many messages. Returns a user who can read the room."""
     world = World(server)
     anna = world.user("Anna")
     room = anna.room("Busy")
@@ -31,7 +31,7 @@ def busy_kill(server: Server) -> tuple[World, str, str]:
                 line = {"op": "message.send", "roomId": room.id, "id": new_id(), "text": f"{number} " + "word " * 20}
                 stream.send(line)
         except OSError:
-            # The server was killed while this was sending.
+            # The server was killed while this thread was sending.
             return
 
     with IngestStream(server, anna.token) as stream:
@@ -47,7 +47,7 @@ def busy_kill(server: Server) -> tuple[World, str, str]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """The data of a server that was stopped well: some blocks, all of them known to be durable."""
+    """The data of a server that was stopped normally: several blocks, all known to be durable."""
     folder = tmp_path_factory.mktemp("whole")
     server = Server(folder / "data").start()
     world = World(server)
@@ -61,7 +61,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture
 def damaged(whole, tmp_path):
-    """A copy to do damage to."""
+    """A copy of the data for a test to damage."""
     shutil.copytree(whole, tmp_path / "data")
     return tmp_path / "data"
 
@@ -73,7 +73,7 @@ def test_a_torn_tail_is_saved_aside_and_cut(own_server, tmp_path):
             own_server.start()
         _, reader, room = busy_kill(own_server)
         last = blocks(data)[-1]
-        # Where the machine keeps the sender from sending, the server falls idle; then nothing can be torn.
+        # If the machine holds up the sender, the server becomes idle, and then nothing can be torn.
         if known_durable(data) < last.first:
             break
     assert known_durable(data) < last.first, "the server was idle whenever it was killed, so nothing can be torn"
@@ -106,7 +106,7 @@ def test_a_log_cut_at_every_byte_of_its_last_block_opens_with_all_earlier_ones(o
     own_server.start()
     anna.send(room, "the last word")
     own_server.kill()
-    # As it stood before the log fell idle: nothing knows that the last block was durable.
+    # Restores the superblock from before the log became idle, so that the last block is not known to be durable.
     superblock.write_bytes(known)
     last = blocks(data)[-1]
     assert known_durable(data) == last.first - 1

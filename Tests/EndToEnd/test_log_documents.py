@@ -1,4 +1,4 @@
-"""What docs/tools.md and docs/operating.md show of seals, tree heads and proofs works and prints what is shown."""
+"""The commands in docs/tools.md and docs/operating.md for seals, tree heads and proofs print what the pages show."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ SECTIONS = ["hansard log seal", "hansard log checkpoint", "hansard log prove", "
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Where the commands of the pages are run: a data directory that is at rest, the tools, and kept things."""
+    """The directory in which the commands are run: a data directory of a stopped server, the tools, and saved files."""
     folder = tmp_path_factory.mktemp("pasted")
     server = Server(folder / "hansard-data").start()
     # The page shows a first message whose payload has 32 bytes.
@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
     server.stop()
     (folder / "bin").mkdir()
     (folder / "bin" / "hansard").symlink_to(hansard_binary())
-    # The script's interpreter has to be the one with its package.
+    # The script must run with the interpreter that has its package.
     (folder / "bin" / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     (folder / "bin" / "python3").chmod(0o755)
     (folder / "Tools").symlink_to(ROOT / "Tools")
@@ -45,7 +45,7 @@ def run(folder: pathlib.Path, command: str) -> subprocess.CompletedProcess:
 
 
 def masked(text: str) -> str:
-    """Without what differs from log to log: IDs, times, hashes, numbers and how large their units are."""
+    """The text without what differs from log to log: IDs, times, hashes, numbers and their units."""
     text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32}\b", "ID", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "TIME", text)
     text = re.sub(r"[A-Za-z0-9+/]{40,}=*", "BASE64", text)
@@ -53,7 +53,7 @@ def masked(text: str) -> str:
 
 
 def examples(section: str) -> list[tuple[str, str]]:
-    """Each command that is shown with a prompt, and what it prints."""
+    """Each command that the page shows with a prompt, and its output."""
     page = (DOCS / "tools.md").read_text()
     (text,) = re.findall(rf"^## {re.escape(section)}$(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     blocks = re.findall(r"^```(?:sh)?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
@@ -64,7 +64,7 @@ def examples(section: str) -> list[tuple[str, str]]:
 
 
 def test_the_examples_of_the_tools_print_what_the_page_shows(folder):
-    """In the order of the page: a proof is made before it is checked."""
+    """Runs the commands in the order of the page, because a proof is made before it is checked."""
     for section in SECTIONS:
         for command, output in examples(section):
             done = run(folder, command)
@@ -84,7 +84,7 @@ def test_the_commands_of_the_operating_page_work(folder):
     local = re.sub(r"ssh \S+ '(.*)'", r"bash -c '\1'", cron).replace("/var/lib/hansard", "hansard-data")
     (folder / "heads").mkdir()
     assert local != cron and run(folder, local).returncode == 0
-    # The files are named by the second.
+    # The file names have a resolution of one second.
     time.sleep(1.1)
     assert run(folder, local).returncode == 0
     heads = list((folder / "heads").glob("*.checkpoint"))

@@ -1,4 +1,4 @@
-"""`hansard log checkpoint`, `prove` and `check-proof`, each answer held against Tools/verify_log.py."""
+"""`hansard log checkpoint`, `prove` and `check-proof`, each compared with Tools/verify_log.py."""
 
 import base64
 import json
@@ -17,7 +17,7 @@ from harness.verifying import verify  # noqa: F401 (fixture)
 
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory):
-    """Two sealed segments and an active one, and a tree head kept at each stage."""
+    """Two sealed segments and an active one, and a tree head from each stage."""
     growing = Growing(tmp_path_factory.mktemp("grown")).fill()
     growing.keep("before any seal")
     seal(growing.data)
@@ -37,7 +37,7 @@ def events(grown):
 
 @pytest.fixture(scope="module")
 def stranger(tmp_path_factory):
-    """Another log, its key and its tree head."""
+    """Another log with its own key and tree head."""
     server = Server(tmp_path_factory.mktemp("stranger") / "data").start()
     server.stop()
     head = server.data.parent / "head.txt"
@@ -47,7 +47,7 @@ def stranger(tmp_path_factory):
 
 @pytest.fixture
 def check(grown, tmp_path, verify):
-    """Both verifiers' verdict of a proof; the statuses have to be the same."""
+    """What both verifiers say about a proof. Their statuses must be equal."""
     def judge(text: str, since=None, key: str = grown.key) -> int:
         path = tmp_path / "proof.txt"
         path.write_text(text)
@@ -72,7 +72,7 @@ def extra_of(proof: str) -> dict:
 
 
 def test_the_tree_head_is_the_root_of_all_records(grown, events):
-    """By the recursive definition of RFC 6962, and signed with the key of checkpoint.key."""
+    """Computed by the recursive definition of RFC 6962, and signed with the key in checkpoint.key."""
     sizes = {}
     for name, path in grown.heads.items():
         origin, size, root = path.read_text().split("\n")[:3]
@@ -109,7 +109,7 @@ def places(events) -> list:
 
 
 def test_every_record_can_be_proved(grown, events, check):
-    """First, last, at the edges of nodes and of segments, sealed and active."""
+    """The first and last records, and those at the edges of nodes and of segments, sealed and active."""
     for position in places(events):
         proof = prove(grown.data, "--position", position)
         assert check(proof) == 0
@@ -127,7 +127,7 @@ def test_the_proof_of_a_message_shows_its_text(grown):
 
 
 def test_no_proof_shows_a_key(grown, events):
-    """A registration holds the author's commitment key: with it, the digests of all that the author wrote could be
+    """A registration holds the author's commitment key. With it, the digests of everything the author wrote could be
     guessed even after an erasure."""
     position = next(number for number, event in enumerate(events, 1) if event.kind == 1)
     key = events[position - 1].payload[-32:]
@@ -227,7 +227,7 @@ def test_a_proof_is_held_against_the_right_old_head(grown, check, stranger):
 
 
 def test_two_histories_under_one_key_are_told_apart(grown, check, tmp_path):
-    """Whoever has the key can sign another tree of the same size; no proof leads from there to the log."""
+    """Whoever has the key can sign another tree of the same size, but no consistency proof leads from it to the log."""
     origin, size = grown.heads["before any seal"].read_text().split("\n")[:2]
     lie = tmp_path / "lie.txt"
     lie.write_text(NoteSigner(origin, stolen_seed(grown.data)).tree_head(int(size), merkle.sha256(b"another")))

@@ -1,4 +1,4 @@
-"""What a forger does to logs of the real executable: `hansard log verify` and Tools/verify_log.py both see it."""
+"""A forger changes logs of the real executable. `hansard log verify` and Tools/verify_log.py both detect it."""
 
 import dataclasses
 import os
@@ -19,7 +19,7 @@ MESSAGE_SENT = 130
 
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory):
-    """Two sealed segments and an active one with some blocks."""
+    """Two sealed segments, and an active one with several blocks."""
     growing = Growing(tmp_path_factory.mktemp("grown")).fill()
     seal(growing.data)
     growing.talk(12)
@@ -40,7 +40,7 @@ def names(data, suffix: str) -> list[str]:
     return sorted(path.name for path in (data / "log").glob(f"*{suffix}"))
 
 
-# Edits of a sealed segment, of an active one, and of what lies between
+# Edits of a sealed segment, of an active one, and at the boundary between them
 
 
 def edited(index: int):
@@ -75,14 +75,15 @@ def inserted(index: int):
 
 
 CHANGES = [edited, author_changed, exchanged, deleted, inserted]
-# From the end: a message of Anna's in the first segment, in the second and in the active one.
+# Offsets from the end of the log: a message from Anna in the first segment, in the second and in the active one.
 PLACES = {"first": -35, "second": -20, "active": -5}
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", CHANGES)
 def test_a_change_is_seen_by_the_heads(grown, tmp_path, kind, place, verify):
-    """The forger makes everything anew: with the key, only a head kept elsewhere tells; without, the stored ones do."""
+    """The forger recreates everything. With the signing key, only a tree head saved elsewhere reveals it. Without the
+    key, the stored tree heads reveal it."""
     data = tmp_path / "data"
     written_anew(grown.data, data, lambda events: kind(len(events) + PLACES[place])(events))
     assert verify("--data", data, "--key", grown.key).status == 0
@@ -100,7 +101,7 @@ def test_a_change_is_seen_by_the_heads(grown, tmp_path, kind, place, verify):
     *((kind, "first") for kind in CHANGES), (edited, "second"), (edited, "active"),
 ])
 def test_a_change_does_not_fit_the_tree_that_was_there(grown, tmp_path, kind, place, verify):
-    """The forger makes all but the tree: peaks, nodes and heads are those of the log before."""
+    """The forger recreates everything except the tree: peaks, nodes and tree heads are those of the original log."""
     data, tree = tmp_path / "data", leaves_of(grown.data)
     written_anew(grown.data, data, lambda events: kind(len(events) + PLACES[place])(events), tree=tree)
     answer = verify("--data", data, "--key", grown.key)
@@ -161,7 +162,7 @@ def test_a_rollback_below_a_kept_head_is_seen(grown, tmp_path, count, verify):
 
 
 def test_a_backup_put_back_is_a_rollback(grown, verify):
-    """Nothing is forged: the log is that of an earlier day."""
+    """Nothing is forged: the log is an earlier backup."""
     assert verify("--data", grown.backup, "--checkpoint", grown.heads["first"]).status == 0
     answer = verify("--data", grown.backup, "--checkpoint", grown.heads["now"])
     assert answer.status == 1 and "rolled back" in answer.errors
@@ -201,7 +202,7 @@ def test_a_removed_head_is_seen(data, verify):
 
 
 def test_the_next_seal_signs_a_head_that_lacks(data, grown, verify):
-    """The last one may lack, for a crash may come before it is signed."""
+    """The last tree head may be missing, because a crash may come before it is signed."""
     last = names(data, ".checkpoint")[-1]
     text = (data / "log" / last).read_text()
     (data / "log" / last).unlink()
@@ -226,11 +227,11 @@ def test_a_segment_of_another_log_is_seen(data, tmp_path, verify):
     assert answer.status == 1 and answer.result["file"] == first
 
 
-# Chance
+# Random bit flips
 
 
 def test_no_flipped_bit_of_a_sealed_file_goes_unnoticed(data, verify):
-    """At random places and at the edges; each byte of a sealed file means something."""
+    """Flips bits at random places and at the edges. Every byte of a sealed file has a meaning."""
     chance, first = random.Random(17), data / "log" / names(data, ".seg")[0]
     content = first.read_bytes()
     edges = [0, 8, 12, 16, 32, 40, 48, 56, 60, 2112, 2120, 2128, 2239, 2240, 4095, 4096, 4160, len(content) - 1]
@@ -239,7 +240,7 @@ def test_no_flipped_bit_of_a_sealed_file_goes_unnoticed(data, verify):
             file.seek(offset)
             file.write(bytes([content[offset] ^ 1 << chance.randrange(8)]))
             file.flush()
-            # The script takes much longer than the executable, which sees every one.
+            # The script takes much longer than the executable, so it checks every eighth flip.
             if number % 8 == 0:
                 answer = verify("--data", data)
                 assert answer.status == 1 and answer.result["file"] == first.name, offset

@@ -1,4 +1,4 @@
-"""When the machine fails or stops: writes are refused with a reason, reads go on, nothing acknowledged is lost."""
+"""Failures and stops of the machine: writes fail with a reason, reads continue, and nothing acknowledged is lost."""
 
 import http.client
 import json
@@ -24,12 +24,12 @@ from harness.server import UNLIMITED, Server
 from harness.waiting import wait_until
 
 
-# More at once than the server lets wait for a thread that hashes.
+# More concurrent logins than the server lets wait for a hashing thread.
 LOGINS = 60
 PATIENCE_SECONDS = 60
-# Answers in the middle of which a server is stopped.
+# The number of acknowledged writes after which the server is stopped in the middle of its work.
 WRITES = 200
-# A start that reads what the views hold takes less than this part of one that makes them anew.
+# A start with existing read models takes less than this share of the time of a start that rebuilds them.
 START_SHARE = 0.25
 
 
@@ -38,7 +38,7 @@ def has_no_lag(api: Api) -> bool:
 
 
 def ignore_file_size_signal() -> None:
-    """A write beyond the limit fails with EFBIG then, instead of ending the process."""
+    """Makes a write beyond the limit fail with EFBIG instead of ending the process."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
 
@@ -50,7 +50,7 @@ def test_a_log_that_cannot_be_written_is_poisoned(tmp_path):
         room = anna.room("Tea")
         sent = anna.send(room, "before")
         head = server.head()
-        # SQLite cannot write any more either: every view has to have come this far.
+        # SQLite cannot write any more either, so every read model must have reached this position first.
         anna.get("/v1/badge")
         wait_until(lambda: has_no_lag(anna), "the views do not follow the log")
         # From now on every write to a file fails.
@@ -64,7 +64,7 @@ def test_a_log_that_cannot_be_written_is_poisoned(tmp_path):
         contract().check("GET", f"{server.url}/readyz", red)
         assert (red.status_code, red.json()["code"]) == (503, "log_poisoned")
         assert requests.get(f"{server.url}/healthz", timeout=60).status_code == 200
-        # Reads go on.
+        # Reads continue.
         assert anna.get(room.message(sent["id"]))["text"] == "before"
         assert anna.texts(room) == ["before"]
         server.kill()
@@ -101,7 +101,7 @@ def replace_directory(log: pathlib.Path) -> Callable[[], object]:
 
 @pytest.mark.parametrize("lose", [delete_log, replace_segment, replace_directory])
 def test_a_log_that_is_deleted_under_a_running_server_is_poisoned(own_server, lose):
-    """Observed: writes were acknowledged that the next start could not see."""
+    """This was observed: the server acknowledged writes that the next start could not see."""
     anna = World(own_server).user("Anna")
     room = anna.room("Tea")
     anna.send(room, "before")
@@ -114,15 +114,15 @@ def test_a_log_that_is_deleted_under_a_running_server_is_poisoned(own_server, lo
     contract().check("GET", f"{own_server.url}/readyz", red)
     assert (red.status_code, red.json()["code"]) == (503, "log_poisoned")
     assert "log_detached: A file of the log was deleted, moved or replaced" in own_server.tail()
-    # Reads go on.
+    # Reads continue.
     assert anna.texts(room) == ["before"]
-    # Stopping would close the log, whose files are not in their place.
+    # A normal stop would close the log, but its files are not in their place.
     own_server.kill()
     if put_back is None:
         return
     put_back()
     own_server.start()
-    # The first refused write was synced, so it may be found.
+    # The first rejected write was synced, so it may be found.
     assert own_server.head() >= head
     assert anna.texts(room) in (["before"], ["before", "after"])
     own_server.stop()
@@ -152,8 +152,8 @@ def test_a_view_that_someone_broke_is_made_anew(own_server):
 
 
 def test_more_logins_than_can_wait_are_sent_away(tmp_path):
-    """Hashing passwords takes long on purpose; what would have to wait too long is told to try again."""
-    # Else so many logins at once to one account are refused before they wait.
+    """Hashing passwords is slow on purpose. A login that would wait too long is told to try again."""
+    # Otherwise the server would reject so many logins to one account before they wait.
     own_server = Server(tmp_path / "data", environment=UNLIMITED | {"HANSARD_LOGINS_SLOWED": "false"}).start()
     world = World(own_server)
     anna = world.account()
@@ -169,17 +169,18 @@ def test_more_logins_than_can_wait_are_sent_away(tmp_path):
         for response in refusals(crowd):
             contract().check("POST", f"{own_server.url}/v1/sessions", response)
             assert response.json()["code"] == "overloaded"
-        # Who does not log in is served meanwhile.
+        # Requests other than logins are still served.
         assert anna.get("/v1/me")["id"] == anna.id
     finally:
-        # The rest of the crowd would take minutes.
+        # The remaining logins would take minutes.
         own_server.kill()
         for one in crowd:
             one.close()
 
 
 def refusals(crowd: list[socket.socket]) -> list[requests.Response]:
-    """Who is sent away: waits for the first ones, who need not wait for those who have their turn before."""
+    """The responses to rejected logins. Waits for the first ones, which do not wait for the logins queued before
+    them."""
     waiting, refused = list(crowd), []
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not refused:
@@ -216,7 +217,7 @@ def test_a_stop_in_the_middle_of_work_loses_nothing(own_server):
             try:
                 response = api.request("PUT", room.message(id), {"text": "x"})
             except requests.RequestException:
-                # The server closed the connection: not acknowledged.
+                # The server closed the connection, so the message was not acknowledged.
                 return
             if response.status_code != 201:
                 assert response.json()["code"] == "shutting_down"
@@ -239,7 +240,7 @@ def test_a_stop_in_the_middle_of_work_loses_nothing(own_server):
 
 
 def test_a_start_after_a_stop_reads_checkpoints_and_the_tail(own_server):
-    """Starting again takes no longer for the events that the views hold already."""
+    """A restart takes no longer because of events that the read models already have."""
     world = World(own_server)
     anna = world.user("Anna")
     room = anna.room("Tea")

@@ -1,4 +1,5 @@
-"""Marking as unread: a mark of its own, which the next move lifts; the marker stays where it is."""
+"""Marking as unread sets a separate mark, which the next move of the read marker removes. The read marker stays in
+place."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Uploads, who may see them, parts of them, and what becomes of what nothing refers to."""
+"""Uploads, access to them, ranges of them, and the collection of unreferenced files."""
 
 import contextlib
 import hashlib
@@ -40,7 +40,7 @@ def noise(size: int, seed: int = 1) -> bytes:
 
 
 def contents(server: Server) -> list[pathlib.Path]:
-    """The files that are kept, thumbnails and unfinished ones left out."""
+    """The stored files, without thumbnails and unfinished uploads."""
     return [path for path in (server.data / "media").glob("??/*") if path.is_file()]
 
 
@@ -145,7 +145,7 @@ def test_what_is_refused(anna, world):
 
 @pytest.fixture
 def limited(tmp_path):
-    """A small limit, and a short age at which uploads are collected."""
+    """A small size limit, and a short age after which uploads are collected."""
     os.environ |= {"HANSARD_MEDIA_LIMIT": "1000", "HANSARD_MEDIA_UNREFERENCED_AGE": str(COLLECTED_AFTER_SECONDS)}
     try:
         server = Server(tmp_path / "data").start()
@@ -160,9 +160,9 @@ def test_the_limit(limited):
     for size in (999, 1000):
         upload(anna, noise(size, seed=7))
     anna.refused("body_too_large", "POST", "/v1/media", data=noise(1001))
-    # Without a length the server has to count.
+    # Without a Content-Length, the server has to count.
     anna.refused("body_too_large", "POST", "/v1/media", data=iter([noise(600), noise(401)]))
-    # What is being collected stands there for a moment, too.
+    # Waits, because the file of a rejected upload stays there for a moment.
     wait_until(lambda: unfinished(limited) == [], "an unfinished upload is left")
 
 
@@ -242,7 +242,7 @@ def test_one_user_does_not_take_the_places_of_all_uploads(own_server):
         wait_until(lambda: len(unfinished(own_server)) == UPLOADS_OF_USER, "not every upload begins")
         anna.refused("too_many_uploads", "POST", "/v1/media", data=b"x")
         upload(ben, b"x")
-    # A place is free a moment after its file is gone.
+    # The slot becomes free a moment after the file is gone.
     wait_until(lambda: anna.request("POST", "/v1/media", data=b"x").status_code == 201, "no place is free")
     assert unfinished(own_server) == []
 

@@ -1,4 +1,4 @@
-"""Whoever sees what holds a file sees the file, and nobody else; and what holds it keeps it."""
+"""A user sees a file exactly if they see something that refers to it, and a reference keeps the file."""
 
 import os
 import time
@@ -142,7 +142,7 @@ def test_what_is_held_is_not_collected_and_goes_with_what_held_it(collecting):
     anna.patch("/v1/me", {"picture": None})
     wait_until(lambda: files(collecting) == 0, "what nothing holds any more was not collected")
     anna.refused("media_not_found", "PUT", room.message(new_id()), {"attachments": [{"mediaId": media}]})
-    # A repeat is answered as the first time, whatever became of its file.
+    # A repeat gets the first response, whatever happened to the file.
     other, sent = anna.room("Coffee"), new_id()
     assert held(anna, content, "PUT", other.message(sent), with_file) == media
     post(anna, other, media, message=sent, expect=200)
@@ -168,7 +168,7 @@ def test_a_repeat_says_what_the_first_time_said(world, anna, ben, room):
     assert service.put(room.message(sent), body, expect=200) == first
     assert service.put(room.message(deleted), body, expect=200) == gone
     assert ben.put(f"{other.path}/scheduled-messages/{waiting}", plan, expect=200) == planned
-    # To say so in another message is refused: he does not see the file.
+    # The same text in another message is rejected, because he does not see the file.
     ben.refused("media_not_found", "PUT", other.message(new_id()), body)
 
 

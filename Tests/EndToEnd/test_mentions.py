@@ -1,4 +1,4 @@
-"""Mentions: who is mentioned, and what counts."""
+"""Mentions: whom a message mentions, and what counts as a mention."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Messages: sent, edited, deleted."""
+"""Sending, editing and deleting messages."""
 
 import pytest
 
@@ -66,7 +66,7 @@ def test_a_delete_leaves_the_place_and_takes_the_text(world, anna, ben, room):
     assert ben.texts(room) == ["word 0", "word 1", ""]
     assert ben.see(room)["lastMessage"] == deleted
     anna.refused("message_deleted", "PATCH", room.message(sent[2]["id"]), {"text": "back"})
-    # A late retry is answered as the first time, and brings nothing back.
+    # A late retry gets the first response, and restores nothing.
     assert anna.send(room, "word 2", sent[2]["id"], expect=200)["position"] == sent[2]["position"]
     assert ben.get(room.message(sent[2]["id"])) == deleted
     anna.refused("message_not_found", "DELETE", room.message(new_id()))

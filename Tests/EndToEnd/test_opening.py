@@ -1,4 +1,5 @@
-"""Opening a log reads the superblock, the keys and the last segment, however long the log is: counted by strace."""
+"""Opening a log reads the superblock, the keys and the last segment, however long the log is. strace counts the
+bytes."""
 
 import json
 import os
@@ -29,7 +30,7 @@ def fill(data, records, *more):
 
 
 def reads(data, tmp_path):
-    """Bytes that opening reads of each file in the data directory, as the system counts them."""
+    """How many bytes of each file in the data directory the opening reads, as counted by the kernel."""
     trace = tmp_path / "trace"
     command = [
         "strace", "-f", "-y", "-qq", "-e", "trace=read,pread64,preadv,preadv2", "-o", trace, LOGWORK, "open", "--data",
@@ -61,7 +62,7 @@ def test_opening_does_not_grow_with_the_log(tmp_path, more):
         seen.append((len(list((data / "log").glob("*.seg"))), sum(counts.values()), counts[last_segment(data)]))
     (few, short, _), (many, long, tail) = seen
     assert many > 4 * few
-    # Headers are read in windows and what lies behind them whole; how full the last segment is decides how much.
+    # Headers are read in windows, and the last segment completely, so the number of bytes depends on how full that is.
     assert abs(long - short) < SEGMENT_BYTES
     assert 0 < tail < 2 * SEGMENT_BYTES
 

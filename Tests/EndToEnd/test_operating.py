@@ -1,4 +1,4 @@
-"""What docs/operating.md promises of the data directory, the flags and the scripts."""
+"""What docs/operating.md promises about the data directory, the options and the scripts."""
 
 import os
 import shutil
@@ -51,7 +51,7 @@ def test_a_token_lifetime_out_of_bounds_is_refused(tmp_path, seconds):
 
 @pytest.mark.parametrize("script", ["serve", "test"])
 def test_the_scripts_say_when_the_toolchain_is_missing(script, tmp_path):
-    # A PATH with the one program that they need before they look, wherever the toolchain may stand here.
+    # A PATH with only the program that the scripts need before they check, so that no installed toolchain is found.
     (tmp_path / "dirname").symlink_to(shutil.which("dirname"))
     outcome = subprocess.run(
         [shutil.which("bash"), ROOT / "Tools" / script], env={**os.environ, "PATH": str(tmp_path)},

@@ -1,4 +1,4 @@
-"""Pages of a room: by cursor, by message, by time; nothing twice, nothing left out."""
+"""Pages of a room by cursor, by message and by time: nothing twice, nothing missing."""
 
 import threading
 
@@ -12,7 +12,7 @@ COUNT = 95
 
 @pytest.fixture(scope="module")
 def long_room(shared_world):
-    """A room of 95 messages, ten seconds apart, and one who reads it."""
+    """A room of 95 messages, ten seconds apart, and a user who reads it."""
     anna = shared_world.user("Anna")
     room = anna.room("Long")
     lines = [
@@ -74,7 +74,7 @@ def test_before_and_after_a_message(long_room):
 
 
 def test_a_page_without_messages_leads_on_to_those_there_are(long_room):
-    """Who asks for what is new, and finds nothing, scrolls back from there."""
+    """A client that asks for new messages and finds none can scroll back from there."""
     anna, room, lines = long_room
     for place in (lines[94]["id"], "2090-01-01T00:00:00Z"):
         page = page_of(anna, room, after=place)
@@ -175,7 +175,7 @@ def test_deleted_messages_keep_their_place_in_pages(anna, ben, room):
 
 
 def test_pages_neither_repeat_nor_skip_while_others_write(world, anna, ben, room):
-    """One writes without pause; another pages back and forth over what was there before."""
+    """One client writes without pause. Another pages back and forth over the earlier messages."""
     lines = [
         {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": f"{number}"}
         for number in range(400)

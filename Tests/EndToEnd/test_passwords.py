@@ -1,4 +1,4 @@
-"""Changing and resetting passwords, and the e-mail address that goes with one."""
+"""Changing and resetting passwords, and the email address that goes with a password."""
 
 import concurrent.futures
 import time
@@ -12,7 +12,7 @@ from harness.shifted_clock import ShiftedClock
 
 OTHER = "another kettle on the hob"
 THIRD = "a third kettle on the hob"
-# The life of a reset token, and how long the requests of a test may take, in seconds.
+# The lifetime of a reset token, and the time allowed for the requests of a test, in seconds.
 RESET_LIFE, MARGIN = 3_600, 120
 
 
@@ -52,7 +52,7 @@ def test_it_is_known_again_by_its_key_and_without_one(world):
         assert change(anna, expect=200, **options)["position"] == first["position"]
     assert world.head == head
     Api(world.server, later["accessToken"]).get("/v1/me")
-    # Once the new password is another, who sends the old request knows neither.
+    # After a further change, neither password in the old request is valid.
     change(anna, OTHER, THIRD)
     anna.refused("password_wrong", "PUT", "/v1/me/password", {"currentPassword": PASSWORD, "newPassword": OTHER}, key=key)
 
@@ -141,7 +141,7 @@ def test_only_services_ask_for_resets(world, anna):
 
 
 def test_a_reset_gives_a_first_password(world):
-    """Who had none logs in by the user's ID then, or by an address that comes after."""
+    """A user without a password can then log in by user ID, or by an email address that is added later."""
     anna = world.user("Anna")
     world.nobody.post("/v1/password-resets", {"token": reset_token(world, anna), "newPassword": OTHER})
     tokens = world.nobody.post("/v1/sessions", {"userId": anna.id, "password": OTHER})
@@ -165,7 +165,7 @@ def test_an_email_address_changes_with_the_password_alone(world):
     assert changed["email"] == email.lower()
     again = anna.patch("/v1/me", {"email": email, "currentPassword": PASSWORD}, key=key, expect=200)
     assert again["position"] == changed["position"]
-    # The old address is free, and the new one is not.
+    # The old address is free, and the new one is in use.
     world.nobody.refused("credentials_rejected", "POST", "/v1/sessions", {"email": anna.email, "password": PASSWORD})
     assert world.login(email)["user"]["id"] == anna.id
     ben.patch("/v1/me", {"email": anna.email, "currentPassword": PASSWORD})
@@ -194,7 +194,7 @@ def test_passwords_and_addresses_survive_a_restart(own_server):
     world.account("Ben")
     body = {"id": new_id(), "nickname": "Cara", "email": email, "password": PASSWORD}
     world.nobody.refused("email_in_use", "POST", "/v1/accounts", body)
-    # The address before it is free for someone else.
+    # The previous address is free for another user.
     world.nobody.post("/v1/accounts", body | {"email": anna.email})
 
 
@@ -206,7 +206,7 @@ def test_sessions_end_many_at_once(world, anna, others):
     assert [session["id"] for session in ended["sessions"]] == [anna.tokens["sessionId"]]
     for tokens in sessions:
         Api(world.server, tokens["accessToken"]).refused("session_ended", "GET", "/v1/me")
-    # A late retry does not end what was started since.
+    # A late retry does not end sessions that were created since.
     later = world.acting_as(anna.id).post("/v1/sessions", {})
     assert anna.delete("/v1/sessions", key=key, expect=200)["position"] == ended["position"]
     Api(world.server, later["accessToken"]).get("/v1/me")
@@ -220,7 +220,7 @@ def test_sessions_end_many_at_once(world, anna, others):
 def test_a_refresh_token_that_is_not_used_ages(tmp_path):
     from harness.config import configured
 
-    # The first one has to be used in time, also on a slow machine.
+    # The first token must be used in time, on a slow machine too.
     for lifetime in (2, 10, 50):
         folder = tmp_path / f"{lifetime}"
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""Pins, the history of edits, and what a deletion leaves of a message."""
+"""Pins, the edit history, and what remains of a deleted message."""
 
 import time
 
@@ -9,7 +9,7 @@ from harness.people import World, walk
 from harness.server import Server
 
 PINS = 100
-# Within which a deleted text has left every file of a server that stands idle.
+# The time within which a deleted text is gone from every file of an idle server.
 ERASED_SECONDS = 120
 
 
@@ -128,12 +128,12 @@ def test_strangers_read_no_history(world, anna, room):
     anna.refused("invalid_cursor", "GET", path, params={"cursor": "x"})
 
 
-# MARK: What a deletion leaves
+# MARK: What remains after a deletion
 
 
 @pytest.fixture
 def pushing_world(tmp_path):
-    """A server with every read model that there is, the outbox of push too."""
+    """A server with every read model, including the push outbox."""
     server = Server(tmp_path / "data", "--push-file", tmp_path / "notices.jsonl").start()
     yield World(server)
     server.end()

@@ -1,4 +1,4 @@
-"""Heads, bodies and connections have their bounds, and who drips is cut off."""
+"""Heads, bodies and connections have limits, and a client that sends too slowly is disconnected."""
 
 import errno
 import json
@@ -19,18 +19,18 @@ from harness.stream import IngestStream
 TARGET_BYTES = 8 * 1024
 HEADER_FIELDS = 100
 FIELD_BYTES = 16 * 1024
-# After two seconds a connection is closed, and on a slow machine a while later.
+# A connection is closed after two seconds; on a slow machine it takes longer.
 SOON, LATE = 1.5, 15
 ANSWER_BYTES_PER_SECOND = 50_000
 MEDIUM_BYTES = 8 * 1024 * 1024
-# Far longer than the impatient server waits for whoever takes little, and than one that saves up what it may.
+# Far longer than the impatient server waits for a client that reads too slowly, even for one that was faster before.
 PATIENCE_SECONDS = 100
 
 
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory):
-    """A server that waits two seconds for a head, and two for a body that brings less than 200 bytes a second, or for
-    a client that takes less than 50,000 a second of an answer."""
+    """A server that waits two seconds for a head. It waits as long for a body that arrives at less than 200 bytes/s,
+    and for a client that reads a response at less than 50,000 bytes/s."""
     environment = UNLIMITED | {
         "HANSARD_CONNECTIONS_HEAD_SECONDS": "2", "HANSARD_CONNECTIONS_BODY_SECONDS": "2",
         "HANSARD_CONNECTIONS_BODY_BYTES_PER_SECOND": "200",
@@ -48,7 +48,8 @@ def connect(server: Server) -> socket.socket:
 
 
 def drip(connection: socket.socket, began: float) -> float:
-    """Sends a byte every tenth of a second until the connection is closed; how long after the beginning that was."""
+    """Sends one byte every tenth of a second until the connection is closed. Returns how long that took from the
+    beginning."""
     connection.setblocking(False)
     while time.monotonic() - began < 2 * LATE:
         try:
@@ -101,7 +102,7 @@ def test_a_head_that_drips_is_cut_off(impatient):
     began = time.monotonic()
     connection.sendall(b"GET /v1/me HTTP/1.1\r\nHost: h\r\nX-Slow: ")
     assert SOON < drip(connection, began) < LATE
-    # The second one of a connection is no better off.
+    # The second request of a connection has the same limit.
     connection = connect(impatient)
     connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
     assert b"200" in connection.recv(4096)
@@ -125,7 +126,7 @@ def test_a_body_that_comes_steadily_is_waited_for(impatient):
     head = (
         b"POST /v1/accounts HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: application/json\r\n"
         b"Content-Length: 10000\r\n\r\n")
-    # Each piece buys ten seconds, so that it does not matter when a slow machine sends the next.
+    # Each piece allows ten more seconds, so it does not matter when a slow machine sends the next one.
     for start in range(0, len(body), 2_000):
         connection.sendall((b"" if start else head) + body[start : start + 2_000])
         time.sleep(1)
@@ -144,7 +145,7 @@ def test_a_body_that_nobody_reads_is_cut_off(impatient):
 
 @pytest.fixture(scope="module")
 def medium(impatient):
-    """The owner of a large medium, and its path."""
+    """The owner of a large file, and its path."""
     anna = World(impatient).user("Anna")
     answer = anna.request("POST", "/v1/media", data=os.urandom(MEDIUM_BYTES))
     assert answer.status_code == 201
@@ -176,7 +177,7 @@ def test_who_takes_nothing_of_an_answer_is_cut_off(impatient, medium):
     anna, path = medium
     with ask(impatient, path, anna.token) as connection:
         began = time.monotonic()
-        # Nothing is read; the state of the socket tells.
+        # The client reads nothing, so only the state of the socket shows the disconnection.
         while connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != errno.ECONNRESET:
             assert time.monotonic() - began < PATIENCE_SECONDS, "it was not cut off"
             time.sleep(0.2)
@@ -189,7 +190,7 @@ def test_who_takes_an_answer_steadily_gets_all_of_it(impatient, medium):
         began, received = time.monotonic(), 0
         while received < MEDIUM_BYTES:
             received += len(connection.recv(65_536))
-            # Ten times as fast as it has to be.
+            # Reads ten times as fast as required.
             ahead = received / (10 * ANSWER_BYTES_PER_SECOND) - (time.monotonic() - began)
             if ahead > 0:
                 time.sleep(ahead)

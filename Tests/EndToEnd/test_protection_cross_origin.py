@@ -30,7 +30,7 @@ def items(response: requests.Response, header: str) -> set[str]:
 
 
 def request_headers() -> set[str]:
-    """Those that the contract names."""
+    """The request headers that the contract names."""
     parameters = contract().document["components"]["parameters"].values()
     named = {parameter["name"].lower() for parameter in parameters if parameter["in"] == "header"}
     assert {"if-range", "idempotency-key"} <= named
@@ -81,7 +81,7 @@ def test_other_pages_are_allowed_nothing_and_caches_are_told(open_to_apps):
         response = anna.request("GET", "/v1/me", headers={"Origin": origin})
         assert "Access-Control-Allow-Origin" not in response.headers
         assert "origin" in items(response, "Vary")
-    # Without an origin the answer is the same, but a cache must not give it to a page.
+    # Without an `Origin` header the response is the same, but a cache must not reuse it for a web page.
     assert "origin" in items(anna.request("GET", "/v1/me"), "Vary")
 
 

@@ -1,4 +1,4 @@
-"""Passwords that are guessed, and guessing them."""
+"""Weak passwords, and guessing passwords."""
 
 import contextlib
 import time
@@ -9,7 +9,7 @@ from harness.client import Api, new_id
 from harness.people import PASSWORD, World
 from harness.server import UNLIMITED, Server
 
-# How often a test begins anew because the machine was too slow for it.
+# How often a test starts again because the machine was too slow.
 ATTEMPTS = 10
 
 
@@ -23,12 +23,12 @@ def login(api: Api, email: str, password: str, **options):
 
 
 class TooSlow(Exception):
-    """A delay was over before it could be seen."""
+    """A delay was over before the test could see it."""
 
 
 @contextlib.contextmanager
 def within_the_delay(seconds: float = 1):
-    """What happens in here, from the guess that makes wait on, has to come before the delay is over."""
+    """The block must finish before the delay is over. It begins with the guess that causes the delay."""
     began = time.monotonic()
     try:
         yield
@@ -39,7 +39,7 @@ def within_the_delay(seconds: float = 1):
 
 
 def in_quick_time(attempt):
-    """What `attempt` gave, which begins anew where a slow machine has let a delay pass."""
+    """Returns what `attempt` returns. Starts it again if a delay passed because of a slow machine."""
     for _ in range(ATTEMPTS):
         try:
             return attempt()
@@ -73,7 +73,7 @@ def test_guessing_is_slowed_alike_for_accounts_that_exist_and_others(tmp_path, e
         last = login(world.nobody, email, PASSWORD)
         assert last.status_code == (201 if exists else 401)
         if exists:
-            # All is forgotten.
+            # All failed guesses are forgotten.
             assert [login(world.nobody, email, "wrong horse").status_code for _ in range(3)] == [401] * 3
     finally:
         world.server.end()
@@ -86,12 +86,12 @@ def test_guesses_count_under_the_account_however_it_is_named(tmp_path):
         anna = world.account()
         guess = {"password": "wrong horse"}
         assert login(world.nobody, anna.email, "wrong horse").status_code == 401
-        # Who has an address does not log in by an ID, not even with the right password. Others see the ID: what they try
-        # by it must not keep the owner out.
+        # A user with an email address cannot log in by ID, not even with the right password. Others can see the ID, so
+        # their guesses with it must not lock out the owner.
         by_id = {"userId": anna.id, "password": PASSWORD}
         for _ in range(3):
             world.nobody.refused("credentials_rejected", "POST", "/v1/sessions", by_id)
-        # A change of the password tries two.
+        # A change of the password counts as two guesses, because it tries the current and the new password.
         body = {"currentPassword": "wrong horse", "newPassword": "another wrong horse"}
         anna.refused("password_wrong", "PUT", "/v1/me/password", body)
         email = {"email": "b@example.org", "currentPassword": "wrong horse"}
@@ -134,7 +134,7 @@ def test_an_address_is_slowed_whichever_account_it_tries(tmp_path):
     try:
         here = in_quick_time(guess)
         assert login(world.nobody, anna.email, PASSWORD, headers=there).status_code == 201
-        # A service does not log in by password, and is not held up.
+        # A service does not log in with a password, and is not delayed.
         world.acting_as(anna.id).post("/v1/sessions", {}, headers=here)
     finally:
         world.server.end()

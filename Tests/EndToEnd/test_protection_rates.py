@@ -1,4 +1,4 @@
-"""Rate limits per address, user and device; quotas."""
+"""Rate limits per address, user and device, and quotas."""
 
 import re
 import time
@@ -12,13 +12,13 @@ from harness.server import UNLIMITED, Server
 from test_scheduled_messages import schedule, sent, soon
 
 SECONDS = 1000
-# A test of a day's quota does not begin so shortly before the next day.
+# A test of a daily quota does not start this shortly before the next day.
 NIGHT_SECONDS = 300
 
 
 @pytest.fixture
 def limited(tmp_path):
-    """A server with limits; further settings go by their variables without the prefix."""
+    """Starts servers with limits. Further settings are named by their variables without the prefix."""
     servers = []
 
     def start(**settings) -> Server:
@@ -33,7 +33,7 @@ def limited(tmp_path):
 
 
 def fields(response) -> dict:
-    """Of `RateLimit` and `RateLimit-Policy`: by name, the parameters."""
+    """The parameters in `RateLimit` and `RateLimit-Policy`, by name."""
     found = {}
     for header in ("RateLimit", "RateLimit-Policy"):
         for item in response.headers.get(header, "").split(", "):
@@ -61,7 +61,7 @@ def test_a_user_is_limited_and_told_so(limited):
     assert fields(refused)["user"]["r"] == 0
     assert int(refused.headers["Retry-After"]) == fields(refused)["user"]["t"]
     assert SECONDS / 10 - 30 < int(refused.headers["Retry-After"]) <= SECONDS / 10
-    # Another user has limits of his own; a service has none, nor has what it does in her name.
+    # Another user has separate limits. A service has none, not even when it acts as the limited user.
     assert statuses(ben, 5) == [200] * 5
     assert statuses(world.acting_as(anna.id), 30) == [200] * 30
     assert statuses(anna, 1) == [429]
@@ -95,7 +95,7 @@ def test_a_device_is_limited_beside_its_user(limited):
     assert shown == {"device": {"q": 5, "w": SECONDS, "r": 0}}
     other = Api(world.server, world.login(anna.email, deviceId=new_id())["accessToken"])
     assert statuses(other, 5) == [200] * 5
-    # A session without a device is its user's alone.
+    # A session without a device counts only for its user.
     without = Api(world.server, world.login(anna.email)["accessToken"])
     assert statuses(without, 20) == [200] * 20
 
@@ -111,7 +111,7 @@ def test_an_address_is_limited_whoever_asks_and_for_whatever(limited):
     for api, path in ((anna, "/v1/me"), (world.nobody, "/v1/nothing"), (Api(server, "hsa_wrong"), "/v1/me")):
         response = api.request("GET", path)
         assert response.status_code == 429 and fields(response)["address"]["q"] == 20
-    # A service and the machine's own probes are not held up.
+    # Services and health checks are not limited.
     assert statuses(world.admin, 30, "/v1/admin/users?externalId=x") == [200] * 30
     assert statuses(world.nobody, 30, "/readyz") + statuses(world.nobody, 30, "/healthz") == [200] * 60
 
@@ -138,7 +138,7 @@ def test_an_address_has_few_passwords_hashed(limited):
         refused = api.request(method, path, body, headers=here)
         assert refused.status_code == 429 and refused.json()["code"] == "rate_limited", path
         assert fields(refused)["passwords"]["q"] == 4
-    # Other requests, other addresses and services are not held up.
+    # Other requests, other addresses and services are not limited.
     assert statuses(anna, 5, headers=here) == [200] * 5
     assert world.nobody.request("POST", "/v1/sessions", login, headers=there).status_code in (201, 401)
     for _ in range(5):
@@ -150,9 +150,9 @@ def test_a_forwarded_address_counts_from_trusted_proxies_alone(limited):
     believing = Api(limited(PROXIES_TRUSTED="127.0.0.0/8, 10.0.0.0/8", **limit))
     for client in ("198.51.100.1", "198.51.100.2", "1.1.1.1, 198.51.100.3, 10.0.0.1", "2001:db8::1"):
         assert statuses(believing, 3, headers={"X-Forwarded-For": client}) == [401, 401, 429], client
-    # What a client writes itself stands before what the proxy saw.
+    # Addresses that the client itself writes come before the one that the proxy saw, and do not count.
     assert statuses(believing, 1, headers={"X-Forwarded-For": "9.9.9.9, 198.51.100.1"}) == [429]
-    # An IPv6 /64 counts as one client.
+    # An IPv6 /64 network counts as one client.
     assert statuses(believing, 1, headers={"X-Forwarded-For": "2001:db8::ffff"}) == [429]
     doubting = Api(limited(**limit))
     answers = [statuses(doubting, 1, headers={"X-Forwarded-For": f"198.51.100.{n}"})[0] for n in range(4)]
@@ -164,7 +164,7 @@ def test_services_can_be_counted_too(limited):
         RATE_LIMITS_COUNT_SERVICES="true", RATE_LIMITS_USER_REQUESTS=3, RATE_LIMITS_USER_SECONDS=SECONDS)
     world = World(server)
     anna = world.user("Anna")
-    # Her session was one of them.
+    # Creating her session was one of the requests.
     assert statuses(world.acting_as(anna.id), 3) == [200, 200, 429]
 
 
@@ -178,7 +178,7 @@ def test_the_defaults_are_in_nobodys_way(limited):
 
 
 def seconds_left() -> float:
-    """Of the day, by UTC."""
+    """Seconds left in the current UTC day."""
     return 86_400 - time.time() % 86_400
 
 
@@ -205,18 +205,18 @@ def test_a_quota_of_messages_survives(tmp_path, how):
         problem = anna.request("PUT", room.message(new_id()), {"text": "more"})
         assert problem.status_code == 429 and problem.json()["code"] == "quota_exceeded"
         assert seconds_left() - 1 <= int(problem.headers["Retry-After"]) <= before + 1
-        # A retry is answered; so are other things that she does, and what others do.
+        # Retries still succeed. So do the user's other requests and the messages of other users.
         anna.send(room, "hello", first, expect=200)
         anna.patch(room.message(first), {"text": "better"}, key=new_id())
         anna.put(f"{room.path}/read-marker", {"messageId": first}, key=new_id())
         ben.send(room, "hello")
-        # Lines of an ingest are held against it one by one.
+        # Each line of an ingest counts separately.
         results = ben.ingest([
             {"op": "message.send", "roomId": room.id, "id": new_id(), "text": "hello"} for _ in range(5)
         ])
         assert [result["status"] for result in results] == [201] * 3 + [429] * 2
         assert results[-1]["code"] == "quota_exceeded"
-        # To schedule is to send, and what the server then sends is not counted again.
+        # Scheduling a message counts as sending it. The message that the server sends later does not count again.
         carla = world.user("Carla")
         later = carla.room("Later")
         for _ in range(3):
@@ -227,7 +227,7 @@ def test_a_quota_of_messages_survives(tmp_path, how):
         carla.refused("quota_exceeded", "PUT", later.message(new_id()), {"text": "more"})
         scheduling = {"text": "more", "sendAt": times.later(hours=1)}
         carla.refused("quota_exceeded", "PUT", f"{later.path}/scheduled-messages/{new_id()}", scheduling)
-        # A service may send in her name.
+        # A service may send as the user.
         world.acting_as(anna.id).put(room.message(new_id()), {"text": "your order"})
     finally:
         server.end()

@@ -22,7 +22,7 @@ from harness.people import World
 from harness.server import UNLIMITED, Server
 from harness.waiting import wait_until
 
-# So long after the beginning, on a slow machine, a connection that is not waited for any more is surely closed.
+# Seconds after which a connection that the server no longer waits for is certainly closed, on a slow machine too.
 LATE = 15
 
 
@@ -48,7 +48,7 @@ def secure(tmp_path_factory, certificate):
 
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory, certificate):
-    """One that waits four seconds for a handshake and a head."""
+    """A server that waits four seconds for a handshake and a head."""
     server = Server(
         tmp_path_factory.mktemp("impatient") / "data", authority=str(certificate.authority),
         environment=environment_of(certificate, CONNECTIONS_HEAD_SECONDS="4")).start()
@@ -57,7 +57,7 @@ def impatient(tmp_path_factory, certificate):
 
 
 def client(server: Server, http2: bool) -> httpx.Client:
-    """It is patient, and keeps a connection longer than any test lasts."""
+    """A client that waits long for responses, and keeps a connection open longer than any test lasts."""
     return httpx.Client(
         base_url=server.url, http2=http2, verify=ssl.create_default_context(cafile=server.authority), timeout=60,
         limits=httpx.Limits(keepalive_expiry=600))
@@ -65,7 +65,7 @@ def client(server: Server, http2: bool) -> httpx.Client:
 
 @contextlib.contextmanager
 def speaking_http2(server: Server):
-    """A connection of which at most a tenth of a second is waited for what comes."""
+    """A connection on which each read waits at most a tenth of a second."""
     context = ssl.create_default_context(cafile=server.authority)
     context.set_alpn_protocols(["h2"])
     with (
@@ -157,7 +157,7 @@ def test_a_stream_whose_body_drips_is_cut_off(tmp_path, certificate):
                 events.send(slow, b" ")
                 events.read()
             assert 1.5 < time.monotonic() - began < LATE
-            # Others on the connection are not held up by it.
+            # Other streams on the connection are not delayed.
             quick = events.request("GET", "/healthz", ends=True)
             asked = time.monotonic()
             while quick not in events.ended and time.monotonic() - asked < 2 * LATE:
@@ -232,7 +232,8 @@ def test_who_waits_to_be_asked_for_a_body_is_asked_over_http2(secure):
 
 
 class H2Events:
-    """What came back on a connection, stream by stream. httpx looks at answers only when a body has gone out whole."""
+    """The events of a connection, by stream. httpx is not enough: it reads responses only after the whole body is
+    sent."""
 
     def __init__(self, connection: ssl.SSLSocket, port: int, window: int | None = None):
         self.connection, self.port = connection, port
@@ -265,7 +266,7 @@ class H2Events:
         self._flush()
 
     def read(self) -> None:
-        """Waits a tenth of a second at most."""
+        """Waits at most a tenth of a second."""
         try:
             data = self.connection.recv(65_536)
         except TimeoutError:

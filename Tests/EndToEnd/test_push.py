@@ -1,4 +1,4 @@
-"""Push: every device that should know is told, once as far as it can tell, with the right badge; nobody else is."""
+"""Push notifications: every device that should be notified is, once, with the right badge, and no other device is."""
 
 import json
 import pathlib
@@ -17,16 +17,16 @@ from harness.server import Server
 from harness.waiting import wait_until
 
 SECRET = b"a secret of more than sixteen bytes"
-# The server records outcomes no more often than that.
+# The shortest time between two records of outcomes.
 GATHERING_SECONDS = 0.1
-# Messages of each round that ends with a kill, at least.
+# The minimum number of messages in each round before the kill.
 ROUND_MESSAGES = 15
-# How long a test waits to see that nothing comes.
+# How long a test waits to see that nothing arrives.
 SILENCE_SECONDS = 1.5
 
 
 def device(person: Person, token: str | None = None, provider: str = "apnsToken", id: str | None = None) -> str:
-    """Gives a person a device; its token, where it has one, is not its ID."""
+    """Registers a device for a person. Its token, if any, differs from its ID."""
     id = id or new_id()
     person.put(f"/v1/devices/{id}", {provider: token} if token else {})
     return id
@@ -36,7 +36,7 @@ def device(person: Person, token: str | None = None, provider: str = "apnsToken"
 
 
 def lines(sink: pathlib.Path) -> list[dict]:
-    """Those that are whole: the server may be writing the last one."""
+    """The complete lines. The server may be writing the last one."""
     if not sink.exists():
         return []
     whole = sink.read_bytes().rpartition(b"\n")[0]
@@ -44,7 +44,7 @@ def lines(sink: pathlib.Path) -> list[dict]:
 
 
 def wait_for(sink: pathlib.Path, text: str, count: int = 1) -> list[dict]:
-    """The notices so far, once those with this text have come."""
+    """All notifications so far, once `count` of them have this text."""
     wait_until(
         lambda: sum(line["text"] == text for line in lines(sink)) >= count,
         f"fewer than {count} notifications with the text '{text}'")
@@ -71,7 +71,7 @@ def test_each_device_of_each_other_member_is_told_with_its_badge(pushing, sink):
         "sentAt": sent["sentAt"],
     }
     assert len({notice["deliveryKey"] for notice in notices}) == 3
-    # The sender's devices are not told, and having read lowers the badge.
+    # The sender's devices are not notified, and reading lowers the badge.
     ben.put(f"{room.path}/read-marker", {"messageId": sent["id"]})
     carla.send(room, "Coming.")
     wait_for(sink, "Coming.", 3)
@@ -102,7 +102,7 @@ def test_muted_rooms_imports_and_strangers_to_the_room_tell_nobody(pushing, sink
     ben.put(f"{room.path}/mute", {"until": None})
     anna.send(room, "Ben and Dora are told.")
     wait_for(sink, "Ben and Dora are told.", 2)
-    # Unread starts at the join; a mute that was lifted leaves what came meanwhile unread.
+    # Unread counts start at the join. After a mute ends, the messages sent during it are unread.
     assert told(sink, "Ben and Dora are told.") == sorted([(phones[ben.id], 3), (phones[dora.id], 1)])
     assert {line["text"] for line in lines(sink)} == {"Ben and Dora are told."}
 
@@ -236,7 +236,7 @@ def receiver():
 
 @pytest.fixture
 def posting(tmp_path, receiver):
-    """A server that posts its notices."""
+    """A server that sends notifications to a webhook."""
     secret = tmp_path / "secret"
     secret.write_bytes(SECRET)
     server = Server(tmp_path / "data", "--push-webhook", receiver.url, "--push-secret-file", secret).start()
@@ -272,7 +272,7 @@ def recorded_outcomes(server: Server) -> list[dict]:
 
 
 def settled(server: Server, position: int) -> None:
-    """Waits until the log says what became of all notices up to there."""
+    """Waits until the log has the outcomes of all notifications up to this position."""
     wait_until(
         lambda: any(row["detail"]["settledThrough"] >= position for row in recorded_outcomes(server)),
         f"the outcomes up to {position} are not recorded")
@@ -292,11 +292,11 @@ def test_what_became_of_notices_stands_in_the_log(posting, receiver):
     assert [receipt.body["badge"] for receipt in receiver.taken()] == list(range(1, 51)), "a device is told in order"
 
 
-# ---- everything going wrong ----
+# ---- failures ----
 
 
 class Company:
-    """People with devices in two rooms, and who of them has to be notified of what."""
+    """People with devices in two rooms, and who of them must be notified of what."""
 
     def __init__(self, world: World, source: random.Random):
         self.source = source
@@ -304,12 +304,12 @@ class Company:
         anna, ben, carla, dora = self.people
         self.rooms = [anna.room("Tea", *self.people[1:]), anna.room("Cake", ben, dora)]
         self.said: dict[Room, list[str]] = {room: [] for room in self.rooms}
-        # Each device's tokens in the order in which it got them, with the position from which on it had each.
+        # The tokens of each device in order, each with the position from which the device had it.
         self.tokens: dict[tuple[str, str], list[tuple[int, str]]] = {}
         for person, count in ((anna, 1), (ben, 2), (carla, 1), (dora, 1)):
             for _ in range(count):
                 self.give_token(person, new_id())
-        # Never told: a device without a token, and Dora of anything in the first room.
+        # Never notified: a device without a token, and Dora about anything in the first room.
         device(anna)
         dora.put(f"{self.rooms[0].path}/mute", {"until": "2090-01-01T00:00:00Z"})
         self.all_tokens = [token for tokens in self.tokens.values() for _, token in tokens]
@@ -319,7 +319,7 @@ class Company:
         return sum(map(len, self.said.values()))
 
     def rooms_of(self, person: Person) -> list[Room]:
-        """Carla is in the first room alone."""
+        """Carla is only in the first room."""
         return self.rooms[:1] if person is self.people[2] else self.rooms
 
     def give_token(self, person: Person, id: str) -> None:
@@ -333,7 +333,8 @@ class Company:
 
 
 def recount(data: pathlib.Path) -> dict[tuple[int, str], int]:
-    """Each user's badge right after each message, only for those who are to be notified of it, from the audit alone."""
+    """Each user's badge directly after each message that the user must be notified of, calculated only from the
+    audit."""
     last: dict[str, int] = {}
     markers: dict[str, dict[str, int]] = {}
     muted: set[tuple[str, str]] = set()
@@ -363,14 +364,14 @@ def recount(data: pathlib.Path) -> dict[tuple[int, str], int]:
 
 
 class Chaos:
-    """Answers at random: an error, no answer in time, a dead token; a dead token stays dead."""
+    """Responds at random with an error, too late, or with a dead token. A dead token stays dead."""
 
     def __init__(self, source: random.Random):
         self.source = source
         self.is_over = False
         self.hangs = 6
         self.deaths = 5
-        # The position of the first notice that each dead token was refused with.
+        # For each dead token, the position of the first notification that was rejected for it.
         self.dead: dict[str, int] = {}
 
     def __call__(self, body: dict) -> int | None:
@@ -406,7 +407,7 @@ def talk(person: Person, company: Company, source: random.Random, stop: threadin
 
 
 def required(company: Company, chaos: Chaos, badges: dict[tuple[int, str], int]) -> set[tuple[int, str, str]]:
-    """The notices that have to be delivered: from each token's first moment to its death or its successor's."""
+    """The notifications that must be delivered: from when a device got a token until it died or was replaced."""
     notices = set()
     for (user, id), tokens in company.tokens.items():
         for number, (since, token) in enumerate(tokens):
@@ -435,7 +436,7 @@ def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notice(tmp_path, se
             ]
             for talker in talkers:
                 talker.start()
-            # On a slow machine, too, each round has something to lose.
+            # Each round has something to lose, on a slow machine too.
             wanted = company.count() + ROUND_MESSAGES
             wait_until(lambda: company.count() >= wanted, f"fewer than {wanted} messages are sent")
             time.sleep(source.uniform(0.0, 0.6))
@@ -444,7 +445,7 @@ def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notice(tmp_path, se
             for talker in talkers:
                 talker.join()
             server.start()
-            # A device whose token died comes back with a new one, sooner or later.
+            # A device whose token died gets a new one sooner or later.
             for (user, id), tokens in list(company.tokens.items()):
                 if tokens[-1][1] in chaos.dead and source.random() < 0.7:
                     company.renew(user, id)
@@ -465,7 +466,8 @@ def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notice(tmp_path, se
 
 
 def check_receipts(receiver: Receiver, company: Company, badges: dict[tuple[int, str], int]) -> None:
-    """Whatever came, delivered or not, was due to somebody, signed, under its one key, with its badge."""
+    """Everything that arrived, delivered or not, was for its recipient, signed, with one key each and with the right
+    badge."""
     assert receiver.faults == []
     keys: dict[tuple[int, str, str], str] = {}
     for receipt in receiver.taken():
@@ -480,11 +482,11 @@ def check_receipts(receiver: Receiver, company: Company, badges: dict[tuple[int,
 
 
 def check_audit(server: Server, company: Company, chaos: Chaos) -> None:
-    """A dead token is an event, and no token is ever shown."""
+    """A dead token is recorded as an event, and no token is ever shown."""
     def invalidated():
         return audit(server.data, "--type", "push-token.invalidated")
 
-    # A token that was replaced before the server knew of its death is not taken from anybody.
+    # If a token was replaced before the server knew that it was dead, no device loses a token.
     still_dead = {id for (_, id), tokens in company.tokens.items() if tokens[-1][1] in chaos.dead}
     ever_dead = {id for (_, id), tokens in company.tokens.items() for _, token in tokens if token in chaos.dead}
     wait_until(
@@ -498,7 +500,7 @@ def check_audit(server: Server, company: Company, chaos: Chaos) -> None:
 
 
 def check_silence(server: Server, receiver: Receiver) -> None:
-    """What is settled stays settled: over a restart, a replay, and the loss of the outbox."""
+    """Settled notifications stay settled: after a restart, a replay, and the loss of the outbox."""
     server.stop()
     count = len(receiver.taken())
     hansard("replay", "--data", server.data)

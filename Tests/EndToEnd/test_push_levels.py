@@ -1,4 +1,4 @@
-"""Of what a device is told: by its level, by calls, by threads, in direct rooms, and of nothing when disabled."""
+"""What devices are notified of, by level, mentions, threads and direct rooms; disabled accounts get nothing."""
 
 import json
 
@@ -22,7 +22,7 @@ def say(person, room, text: str, **more) -> dict:
 
 
 def explained(server, message) -> dict[str, str]:
-    """The verdict on each device, or the reason of its silence."""
+    """The decision for each device, or the reason why it is not notified."""
     settle(server)
     output = hansard("push", "explain", "--data", server.data, str(message["position"]), "--json").output
     return {
@@ -36,7 +36,7 @@ def devices_told(sink, text: str) -> set[str]:
 
 
 def logged_in(world, person) -> tuple[str, Api]:
-    """A device of theirs with a login of its own, as an app makes it, and whoever holds it."""
+    """A device of the person with its own login, as an app creates it, and the client that uses it."""
     id = new_id()
     tokens = world.acting_as(person.id).post("/v1/sessions", {"deviceId": id})
     phone = Api(world.server, tokens["accessToken"])

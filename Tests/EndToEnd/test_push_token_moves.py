@@ -20,13 +20,13 @@ def test_a_token_that_turns_up_elsewhere_leaves_its_old_place(world, anna, ben):
     moved = put(ben, new, apnsToken=token)
     assert (moved["position"], world.head) == (head + 1, head + 2), "it moves in the same command"
     assert providers(anna, old) == ["fcm"] and providers(ben, new) == ["apns"]
-    # The same text of another provider is another token.
+    # The same text as a token of another provider is another token.
     put(ben, new_id(), fcmToken=token)
     assert providers(ben, new) == ["apns"]
 
 
 def test_the_same_bytes_in_other_letters_are_the_same_token(world, anna, ben):
-    """An APNs token is bytes, written in hexadecimal digits; an FCM token is a text."""
+    """An APNs token is bytes, written as hexadecimal digits. An FCM token is a text."""
     old, new, token = new_id(), new_id(), (new_id() + new_id()).replace("-", "")
     put(anna, old, apnsToken=token.lower(), fcmToken="f" + token)
     put(ben, new, apnsToken=token.upper(), fcmToken="F" + token)
@@ -38,7 +38,7 @@ def test_between_the_devices_of_one_user_too(world, anna):
     put(anna, first, fcmToken=token)
     put(anna, second, fcmToken=token)
     assert (providers(anna, first), providers(anna, second)) == ([], ["fcm"])
-    # Described anew with its own token, nothing moves.
+    # Putting the device again with its own token moves nothing.
     head = world.head
     put(anna, second, fcmToken=token, name="again")
     assert world.head == head + 1

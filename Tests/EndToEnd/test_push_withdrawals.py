@@ -1,4 +1,4 @@
-"""What waits to be pushed is not sent when it was deleted meanwhile, or when whom it is for has lost the right or the wish."""
+"""A pending notification is not sent if the message is deleted, or if the recipient loses access or turns it off."""
 
 import threading
 import time
@@ -13,12 +13,12 @@ from harness.server import Server
 from harness.waiting import wait_until
 from test_push import SECRET, device
 
-# How long the texts of what was deleted may stay in a file.
+# How long the texts of deleted messages may stay in a file.
 ERASED_SECONDS = 120
 
 
 class Gate:
-    """Refuses every notice until it is opened."""
+    """Rejects every notification until it is opened."""
 
     def __init__(self):
         self.is_open = threading.Event()
@@ -49,15 +49,16 @@ def posting(tmp_path, receiver):
 
 
 def refused(receiver: Receiver, count: int) -> None:
-    """Waits until so many notices were tried."""
+    """Waits until `count` notifications were attempted."""
     wait_until(
         lambda: len({receipt.notice for receipt in receiver.taken()}) >= count,
         f"fewer than {count} notifications are tried")
 
 
 def opened(gate: Gate, receiver: Receiver, sender, room) -> list[dict]:
-    """Lets notices through, and waits until one of a new message came on each device that hears of the room, after all
-    that it had coming: each device is told in order."""
+    """Lets notifications through and returns the delivered ones. Sends a last message and waits until each device that
+    is notified of it has got it. By then it has all earlier ones, because each device gets its notifications in
+    order."""
     gate.is_open.set()
     last = sender.send(room, "the last one")
     hearing = hears(sender.server, last)
@@ -76,7 +77,7 @@ def delivered(receiver: Receiver) -> list[dict]:
 
 
 def explained(server, message) -> dict[str, tuple]:
-    """What became of the notice to each device, and why."""
+    """The outcome of the notification to each device, and its reason."""
     settle(server)
     shown = hansard("push", "explain", "--data", server.data, "--json", message["position"]).json
     return {row["deviceId"]: (row.get("outcome"), row.get("outcomeReason")) for row in shown["devices"]}
@@ -121,7 +122,7 @@ def test_a_deleted_message_is_not_told_and_leaves_the_file_and_an_edited_one_say
     edited = anna.send(room, secrets["Edited"])
     answer = anna.put(room.message(new_id()), {"text": secrets["Thread"], "threadId": root["id"]})
     refused(receiver, 1)
-    # Else there would be nothing to leave.
+    # Otherwise there would be nothing to remove.
     for secret in secrets.values():
         wait_until(
             lambda: any(name.startswith("push-v") for name in holding(posting, secret)), "the text is not in push")
@@ -194,7 +195,7 @@ def test_who_was_put_out_banned_or_disabled_or_wants_to_hear_nothing_is_not_told
             f"/v1/devices/{phones[person]}",
             {"apnsToken": f"token of {person.nickname}", "notifications": level},
         )
-    # The gate stays shut until then: an attempt that began before may be in flight.
+    # The gate stays closed until then, because an attempt that began before may be in flight.
     reasons = {
         banned: "left", removed: "left", left: "left", disabled: "account_disabled", muting: "muted_room",
         silent: "notifications_off", called: "mentions_only",
@@ -209,13 +210,13 @@ def test_who_was_put_out_banned_or_disabled_or_wants_to_hear_nothing_is_not_told
         + [(phones[staying], text) for text in ("for all of them", "for those called", "the last one")]
     )
     comes_to(posting, sent, {phones[staying]: ("delivered", None)})
-    # An auditor sees it, too.
+    # The audit shows it too.
     rows = hansard("audit", "--data", posting.data, "--format", "jsonl", "--type", "push.outcomes-recorded").rows
     outcomes = [outcome for row in rows for outcome in row["detail"]["outcomes"]]
     assert {(phones[banned], "abandoned", "left")} <= {
         (outcome["device"], outcome["result"], outcome.get("reason")) for outcome in outcomes
     }
-    # A lost outbox comes back without what was abandoned.
+    # A rebuilt outbox does not contain the abandoned notifications.
     count = len(receiver.taken())
     posting.stop()
     for file in (posting.data / "views").glob("push-v*.sqlite*"):
@@ -234,7 +235,7 @@ def test_a_token_that_moved_is_told_nothing_of_its_old_owners(posting, receiver,
     sent = anna.send(room, "for Ben's eyes")
     refused(receiver, 1)
     device(carla, "the phone")
-    # The gate stays shut until then: an attempt that began before the token moved may be in flight.
+    # The gate stays closed until then, because an attempt that began before the token moved may be in flight.
     comes_to(posting, sent, {phone: ("token_invalid", None)})
     told = opened(gate, receiver, anna, anna.room("Cake", carla))
     assert [(notice["userId"], notice["text"]) for notice in told] == [(carla.id, "the last one")]

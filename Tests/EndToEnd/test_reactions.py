@@ -1,4 +1,4 @@
-"""Reactions: added, taken back, counted, listed."""
+"""Adding, removing, counting and listing reactions."""
 
 import urllib.parse
 
@@ -84,7 +84,7 @@ def test_how_many_kinds_a_message_has(world, anna, ben, room, message):
     anna.put(path(room, message, kinds[0]))
     anna.refused("too_many_reactions", "PUT", path(room, message, kinds[40]))
     cleo.put(path(room, message, kinds[0]))
-    # So that none of them hides another.
+    # No kind of reaction hides another.
     assert [kind for kind, _, _ in shown(anna, room, message)] == kinds[:50]
     assert len(walk(anna, f"{room.message(message)}/reactions", "reactions", limit=200)) == 51
     anna.delete(path(room, message, kinds[1]))

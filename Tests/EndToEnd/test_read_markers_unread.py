@@ -1,4 +1,4 @@
-"""Unread counts: from the marker, from the join, less what was deleted."""
+"""Unread counts: from the read marker, from the join, and without deleted messages."""
 
 import random
 

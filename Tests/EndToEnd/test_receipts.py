@@ -1,4 +1,4 @@
-"""Who has read up to where, and who hides it."""
+"""Read receipts: who has read up to which message, and who hides it."""
 
 from harness.client import new_id
 from harness.people import walk

@@ -1,4 +1,4 @@
-"""`hansard replay`: views are made from the log alone; a changed row is seen."""
+"""`hansard replay` builds read models from the log alone, and detects a changed row."""
 
 import sqlite3
 
@@ -11,7 +11,7 @@ from harness.people import World
 from harness.server import Server
 from harness.views import view, view_names
 
-# A projection, a table of it, and a statement that changes exactly one row.
+# A read model, one of its tables, and a statement that changes exactly one row.
 TAMPERING = [
     ("timeline", "UPDATE message SET text = 'forged' WHERE rowid_of_first"),
     ("rooms", "UPDATE member SET marker = marker + 1 WHERE rowid_of_first"),
@@ -25,7 +25,7 @@ TAMPERING = [
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A stopped server's data with a small history and one of each other act."""
+    """The data of a stopped server with a small history, and one action of each other kind."""
     folder = tmp_path_factory.mktemp("filled")
     server = Server(folder / "data").start()
     entries = history.generate(lines=2000, seed=4)
@@ -63,7 +63,7 @@ def test_a_row_of_each_read_model_is_changed():
 @pytest.mark.parametrize("projection, statement", TAMPERING, ids=[projection for projection, _ in TAMPERING])
 def test_a_changed_row_is_seen(filled, projection, statement):
     server, _, _ = filled
-    # The live file may stop short of the head, which a rebuild reaches.
+    # The file may stop short of the head. A rebuild reaches it.
     hansard("replay", "--data", server.data, "--projection", projection)
     file = view(server, projection)
     table = statement.split()[1]
@@ -81,7 +81,7 @@ def test_a_changed_row_is_seen(filled, projection, statement):
     assert projection in outcome.text and table in outcome.text
     only_other = "rooms" if projection != "rooms" else "accounts"
     hansard("replay", "--data", server.data, "--projection", only_other, "--verify")
-    # The rebuild repairs it.
+    # A rebuild repairs the row.
     hansard("replay", "--data", server.data, "--projection", projection)
     hansard("replay", "--data", server.data, "--verify")
     mended = sqlite3.connect(file)

@@ -1,4 +1,4 @@
-"""Every retry is always safe: at once, after something newer, after a restart, after 100,000 further messages."""
+"""Every retry is always safe: at once, after a newer change, after a restart, after 100,000 further messages."""
 
 import time
 
@@ -26,12 +26,12 @@ def issuer():
 
 
 def settings(issuer: Issuer) -> dict:
-    """Access tokens outlive the tests, also on a slow machine."""
+    """Access tokens outlive the tests, on a slow machine too."""
     return {"identity": {"providers": {"local": issuer.settings()}}, "accessTokenLifetime": 86_400}
 
 
 def wait_for_the_read_models(world: World) -> None:
-    """A request waits for them some seconds only, which much at once may take longer than."""
+    """A request waits for the read models only some seconds, and after many writes they may take longer."""
     deadline = time.monotonic() + FOLLOWING_SECONDS
     while any(each["lag"] for each in world.nobody.get("/readyz")["projections"]):
         assert time.monotonic() < deadline, f"the read models do not follow within {FOLLOWING_SECONDS} s"
@@ -75,7 +75,7 @@ def test_a_retry_at_once_and_after_something_newer(world, mutation):
     before = world.head
     status, position, _ = case.do()
     head = world.head
-    # A mutation records one event, or a few that stand together; its position is the first one's.
+    # A mutation records one event or several consecutive ones. Its position is that of the first.
     assert status == 201 and position == before + 1 <= head
     assert case.do() == (200, position, None)
     assert world.head == head, "the retry has written"

@@ -1,4 +1,4 @@
-"""Roles, ownership, bans, silence, the join history, and the end of a room."""
+"""Roles, ownership, bans, silenced members, the join history, and deleted rooms."""
 
 import sqlite3
 
@@ -94,7 +94,7 @@ def test_no_late_retry_tells_who_is_banned_that_they_are_in(world, anna, ben, te
     news, key = anna.channel(office, "News"), new_id()
     accept = f"/v1/invites/{anna.post(f'{room.path}/invites', {'maxUses': 1})['token']}/accept"
     guest = world.user("Guest")
-    # Each as whom, where, and in which room.
+    # For each: the caller, the path, and the room.
     ways = [
         (guest, accept, room), (ben, f"{news.path}/join", news),
         (world.acting_as(world.user("Brought").id), f"{room.path}/join", room),
@@ -105,7 +105,7 @@ def test_no_late_retry_tells_who_is_banned_that_they_are_in(world, anna, ben, te
         anna.put(f"{place.path}/bans/{came['userId']}")
         caller.refused("banned", "POST", way, key=key)
         anna.delete(f"{place.path}/bans/{came['userId']}")
-        # It is the first time's answer again, and brings nobody back.
+        # It is the first response again, and does not add anybody to the room.
         assert caller.post(way, key=key, expect=200) == came
         caller.refused("room_not_found", "GET", f"{place.path}/messages")
 
@@ -130,7 +130,7 @@ def test_who_is_silenced_reads_and_does_not_speak(anna, tea):
     wait_past(until, 0.1)
     carla.send(room, "again")
     bill.put(f"{room.path}/members/{carla.id}/silence", {"until": later(days=1)})
-    # Going and coming back does not help.
+    # Leaving and rejoining does not end the silence.
     carla.post(f"{room.path}/leave")
     anna.put(f"{room.path}/members/{carla.id}")
     carla.refused("member_silenced", "PUT", room.message(new_id()), {"text": "hm"})
@@ -211,7 +211,7 @@ def test_nothing_of_a_deleted_room_is_left_but_in_the_log(own_world):
     assert ben.texts(kept) == ["stays"]
     world.server.stop()
     hansard("replay", "--data", world.server.data, "--verify")
-    # What a search finds and forgets has tests of its own; its tables cannot be read without the server's tokenizer.
+    # Other tests cover what search forgets. Its tables cannot be read without the server's tokenizer.
     for file in set((world.server.data / "views").glob("*.sqlite")) - set((world.server.data / "views").glob("search*")):
         database = sqlite3.connect(file)
         for (table,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():

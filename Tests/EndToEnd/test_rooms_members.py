@@ -38,7 +38,7 @@ def test_the_list_has_the_latest_message_first(anna, ben, world):
         ben.send(rooms[number], f"message {number}")
     page = anna.get("/v1/rooms")
     names = [room["name"] for room in page["rooms"]]
-    # A room without a message stands where its creation stands.
+    # A room without messages is sorted by its creation.
     assert names == ["Room 4", "Room 1", "Room 3", "Room 2", "Room 0"]
     assert page["rooms"][0]["lastMessage"]["text"] == "message 4"
     assert page["users"] == [{"id": ben.id, "nickname": "Ben"}]
@@ -126,7 +126,7 @@ def test_leaving(world, anna, ben, room):
     ben.refused("room_not_found", "POST", f"{room.path}/leave")
     assert ben.get("/v1/rooms")["rooms"] == []
     assert anna.see(room)["memberCount"] == 1
-    # Alone, the owner may go too: the room stays behind without members.
+    # An owner who is alone may leave too. The room then has no members.
     anna.post(f"{room.path}/leave")
     anna.refused("room_not_found", "GET", room.path)
     anna.refused("id_in_use", "POST", "/v1/rooms", {"id": room.id, "name": "Another"})
@@ -168,7 +168,8 @@ def test_a_foreign_room_is_as_if_it_were_not(world, anna, method, rest, body):
     gone.post(f"{room.path}/leave")
     head = world.head
     nowhere = Room(new_id())
-    # Who never was there, who left, and who asks for what does not exist are answered alike.
+    # A user who was never a member, one who has left, and a request for a room that does not exist get the same
+    # response.
     problems = [
         stranger.refused("room_not_found", method, room.path + rest.format(**known), body),
         gone.refused("room_not_found", method, room.path + rest.format(**known), body),

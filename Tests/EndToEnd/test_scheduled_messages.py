@@ -1,8 +1,8 @@
-"""Messages that the server sends at their time: once, whatever happens to it, or with a reason why not.
+"""The server sends scheduled messages at their time: once, whatever happens to it, or not at all, with a reason.
 
-What has to happen before that time happens while it lies far ahead, and then the time is changed (`soon`); where nobody may
-change it any more, it is tried again with more time until it was done before it (`in_time`). So no test hangs on how quick
-the machine is.
+What must happen before that time happens while the time is far ahead; then the test changes the time (`soon`). If
+nobody may change the time any more, the test tries again with more time until everything was done before it
+(`in_time`). So no test depends on the speed of the machine.
 """
 
 import pytest
@@ -17,7 +17,7 @@ HOUR = 3600
 
 
 def at(seconds: float) -> str:
-    """A time from now, as the API takes it."""
+    """A time that is this many seconds from now, in the format of the API."""
     return later(seconds=seconds)
 
 
@@ -34,7 +34,7 @@ def scheduled(person, room) -> list[dict]:
 
 
 def soon(person, room, id: str) -> str:
-    """Changes the time of a message that waits to one that comes soon, and gives it."""
+    """Changes the time of a waiting message so that it is sent soon, and returns that time."""
     seconds = 0.3
     while True:
         moment = at(seconds)
@@ -46,7 +46,7 @@ def soon(person, room, id: str) -> str:
 
 
 def sent(person, room, count: int = 1) -> list[dict]:
-    """The room's messages, once there are so many."""
+    """The messages of the room, once there are `count` of them."""
 
     def messages():
         found = person.get(f"{room.path}/messages", limit=200)["messages"]
@@ -56,7 +56,7 @@ def sent(person, room, count: int = 1) -> list[dict]:
 
 
 def failure(person, id: str) -> dict:
-    """The message as its author sees it, once it could not be sent."""
+    """The message as its author sees it after sending it failed."""
 
     def failed():
         rows = person.get("/v1/scheduled-messages")["scheduledMessages"]
@@ -240,7 +240,7 @@ def test_who_is_out_of_the_room_may_take_back_what_waits_there(world, anna, ben,
     assert ben.get(path(room, made["id"])) == made
     ben.refused("room_not_found", "GET", path(room))
     ben.refused("room_not_found", "PATCH", path(room, made["id"]), {"text": "x"})
-    # What is not theirs tells them no more of the room than an unknown one would.
+    # For a message that is not theirs, they learn no more about the room than for an unknown ID.
     carla = world.user("Carla")
     for person, id in ((ben, other["id"]), (ben, new_id()), (carla, made["id"])):
         person.refused("room_not_found", "GET", path(room, id))
@@ -406,7 +406,7 @@ def test_who_may_not_speak_is_told_why(world, anna, way):
     elif way == "archive":
         ben.refused("room_archived", "PUT", path(room, new_id()), {"text": "x", "sendAt": at(60)})
     elif way == "disable":
-        # What was scheduled later for the same time is sent later.
+        # Of two messages for the same time, the one that was scheduled later is sent later.
         sent(anna, beacon)
         world.admin.post(f"/v1/admin/users/{ben.id}/enable")
         ben.token = world.acting_as(ben.id).post("/v1/sessions", {})["accessToken"]

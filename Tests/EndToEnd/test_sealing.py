@@ -1,4 +1,4 @@
-"""`hansard log seal`: the log gets smaller, and nothing that anyone reads out of it changes."""
+"""`hansard log seal`: the log becomes smaller, and nothing that can be read from it changes."""
 
 import os
 import random
@@ -24,7 +24,7 @@ SEAL_SECONDS = 180
 
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory):
-    """At rest, nothing sealed."""
+    """A log without sealed segments. The server is stopped."""
     growing = Growing(tmp_path_factory.mktemp("grown")).fill()
     yield growing
     growing.server.end()
@@ -32,7 +32,7 @@ def grown(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sealed(grown, tmp_path_factory):
-    """A sealed copy."""
+    """A copy of the log, sealed."""
     data = copy_data(grown.data, tmp_path_factory.mktemp("sealed") / "data")
     seal(data)
     return data
@@ -40,12 +40,12 @@ def sealed(grown, tmp_path_factory):
 
 @pytest.fixture
 def data(grown, tmp_path):
-    """A copy of what is not sealed."""
+    """A copy of the unsealed log."""
     return copy_data(grown.data, tmp_path / "data")
 
 
 def segments(data) -> dict:
-    """Name and length of each segment, and what is in it."""
+    """The content of each segment, by name."""
     return {path.name: path.read_bytes() for path in sorted((data / "log").glob("*.seg"))}
 
 
@@ -56,7 +56,7 @@ def test_a_seal_says_what_it_did_and_a_second_one_does_nothing(data, verify):
     once = segments(data)
     assert list(once) == [f"{1:020}.seg", f"{head + 1:020}.seg"] and len(once[f"{1:020}.seg"]) < 1 << 20
     assert [path.name for path in (data / "log").glob("*.checkpoint")] == [f"{head:020}.checkpoint"]
-    # The empty segment behind the sealed one is not counted.
+    # The empty segment after the sealed one does not count.
     before = len(once[f"{1:020}.seg"])
     said = seal(data)
     assert said == {"segmentsSealed": 0, "head": head, "bytesBefore": before, "bytesAfter": before}
@@ -127,7 +127,7 @@ def test_a_record_is_inspected_in_a_sealed_segment(grown, sealed):
 
 
 def readers(data) -> dict:
-    """Of each room one who is in it, by the audit."""
+    """A member of each room, according to the audit."""
     members: dict[str, set] = {}
     for row in audit(data):
         if row["type"] == "member.joined":
@@ -179,7 +179,7 @@ def test_a_replay_reads_sealed_segments(grown, data):
 
 
 def seal_for(data, seconds: float) -> bool:
-    """Starts a seal and kills it after so long. Says whether it was killed in the middle."""
+    """Starts a seal and kills it after this many seconds. Returns whether the kill interrupted it."""
     command = [str(hansard_binary()), "log", "seal", "--data", str(data)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(seconds)
@@ -188,8 +188,8 @@ def seal_for(data, seconds: float) -> bool:
 
 
 def test_a_seal_that_is_killed_loses_nothing(grown, tmp_path, verify):
-    """Twenty times, over all of its course; every second time the same log is killed once more. Where most of the seals
-    were over before the kill, since the machine had been slower when the whole was timed, it goes on."""
+    """Kills a seal twenty times, at points spread over its whole course. Every second kill hits the same log again.
+    Goes on if most seals ended before the kill, because the machine was slower when the duration was measured."""
     head, chance = stat(grown.data)["head"], random.Random(3)
     root, rest = verify("--data", grown.data).result["root"], copy_data(grown.data, tmp_path / "timed")
     began = time.monotonic()
@@ -203,7 +203,7 @@ def test_a_seal_that_is_killed_loses_nothing(grown, tmp_path, verify):
             data = copy_data(grown.data, tmp_path / f"killed-{number}")
         was_killed = seal_for(data, whole * chance.uniform(0.05, 0.95))
         killed += was_killed
-        # The machine is quicker than when the whole was timed, or slower again.
+        # Adjusts the duration, because the machine may be faster or slower than when it was measured.
         whole *= 1.05 if was_killed else 0.8
         answer = verify("--data", data)
         assert answer.status == 0, answer.errors
@@ -221,8 +221,8 @@ def test_a_seal_that_is_killed_loses_nothing(grown, tmp_path, verify):
 
 
 def kill_with_a_full_segment(server: Server) -> list[dict]:
-    """Pours long messages in until the server has made its second segment, and kills it at that moment, before it can
-    have sealed the first one; gives the answers."""
+    """Sends long messages until the server creates its second segment, and kills it then, before it can have sealed the
+    first one. Returns the results."""
     anna = World(server).user("Anna")
     room, answers = anna.room("Full"), []
 

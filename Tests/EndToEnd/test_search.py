@@ -1,4 +1,4 @@
-"""Search: what is found, by whom, in what order, and that what was deleted is forgotten."""
+"""Search: what is found, by whom and in which order, and that deleted texts are forgotten."""
 
 import base64
 import random
@@ -18,7 +18,7 @@ FOLLOWING_SECONDS = 120
 
 
 def follow(api, position: int | None = None) -> None:
-    """Waits until the search knows what is durable now; it does not wait by itself."""
+    """Waits until the search index has everything that is durable now, because a search itself does not wait."""
     wanted = api.server.head() if position is None else position
     deadline = time.monotonic() + FOLLOWING_SECONDS
     while True:
@@ -32,7 +32,7 @@ def follow(api, position: int | None = None) -> None:
 
 
 def found(api, q: str, **params) -> list[dict]:
-    """All pages."""
+    """The results of all pages."""
     return walk(api, "/v1/search", "results", q=q, limit=RESULTS, **params)
 
 
@@ -74,7 +74,8 @@ def test_threads_and_an_app_s_own_parts_are_found(anna, ben, room):
 
 
 def test_a_room_can_be_searched_as_soon_as_it_was_created(anna, ben):
-    """The index does not know the room for some milliseconds. Meanwhile a search finds nothing, but is not refused."""
+    """The index does not have the room for some milliseconds. In that time a search finds nothing, but it is not
+    rejected."""
     for _ in range(20):
         room = anna.room("New", ben)
         page = anna.get("/v1/search", q="anything", roomId=room.id)
@@ -100,7 +101,7 @@ SENTENCES = [
 
 def test_korean_words_of_two_syllables_are_found_within_words(anna, room):
     for number, sentence in enumerate(SENTENCES):
-        # Every second as a file name of another system writes it.
+        # Sends every second sentence in decomposed form (NFD), as some systems write it.
         anna.send(room, unicodedata.normalize("NFD", sentence) if number % 2 else sentence)
     follow(anna)
     words = {word.strip(".,") for sentence in SENTENCES for word in sentence.split()}
@@ -111,7 +112,7 @@ def test_korean_words_of_two_syllables_are_found_within_words(anna, room):
         held = sorted(sentence for sentence in SENTENCES if pair in sentence)
         assert sorted(unicodedata.normalize("NFC", text) for text in texts(anna, pair, roomId=room.id)) == held, pair
     assert len(found(anna, "회의 취소", roomId=room.id)) == 1
-    # One syllable: where a word begins with it.
+    # A single syllable is found only at the beginning of a word.
     assert len(found(anna, "집", roomId=room.id)) == 1
 
 
@@ -163,7 +164,7 @@ def test_filters(world, anna, ben, room):
     assert {user["id"] for user in page["users"]} == {anna.id, ben.id} and page["position"] <= anna.server.head()
 
 
-# --- By whom
+# --- Who finds it
 
 
 def test_strangers_and_those_who_left_find_nothing(world, anna, ben, room):
@@ -229,7 +230,7 @@ def test_what_looks_like_the_index_s_language_is_searched_for(anna, room):
 
 @pytest.fixture
 def orchard(anna, room):
-    """So many messages about apples."""
+    """130 messages about apples."""
     anna_lines = [f"apple {number} " + "pie " * (number % 5) for number in range(130)]
     for text in anna_lines:
         anna.send(room, text)
@@ -284,7 +285,7 @@ def test_a_cursor_belongs_to_its_search(anna, ben, room, orchard):
     ben.refused("invalid_cursor", "GET", "/v1/search", params={"q": "apple", "roomId": room.id, "cursor": cursor})
     for broken in ("x", "", cursor[:-4], cursor + "AAAA", "!"):
         anna.refused("invalid_cursor", "GET", "/v1/search", params={"q": "apple", "roomId": room.id, "cursor": broken})
-    # One whose window was widened to all that there is: its check is over the whole.
+    # A cursor with another range in it: its checksum covers the whole cursor.
     raw = bytearray(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     assert len(raw) == 16 + 5 * 8
     for place, number in ((24, 2**62), (32, 1), (32, 0), (55, raw[55] ^ 1)):
@@ -296,7 +297,7 @@ def test_a_cursor_belongs_to_its_search(anna, ben, room, orchard):
         anna.refused("invalid_cursor", "GET", "/v1/search", params={"q": "apple", "roomId": room.id, "cursor": changed})
 
 
-# --- What is forgotten
+# --- Deleted and edited texts
 
 
 def view_bytes(server) -> bytes:
@@ -322,7 +323,7 @@ def test_deleted_and_edited_words_leave_the_file(own_world):
     follow(anna)
     for word in ("xylophonequartz", "얼룩말무늬", "jabberwockyvale"):
         assert len(found(anna, word)) == 1
-        # Two files are read one after the other, between which it may be moved.
+        # The files are read one after the other, and the word may move between them in the meantime.
         assert any(word.encode() in view_bytes(server) for _ in range(3))
     anna.delete(room.message(deleted["id"]))
     anna.patch(room.message(edited["id"]), {"text": "something kinder"})
@@ -331,7 +332,7 @@ def test_deleted_and_edited_words_leave_the_file(own_world):
     for word in ("xylophonequartz", "얼룩말", "jabberwockyvale"):
         assert found(anna, word) == []
     assert texts(anna, "kinder") == ["something kinder"] and len(found(anna, "kept")) == 19
-    # The index cuts what words have in common, so a part of each is looked for as well.
+    # The index stores the common prefixes of words once, so a part of each word is searched too.
     wait_until_forgotten(server, "xylophonequartz", "phonequar", "얼룩말", "룩말", "jabberwockyvale", "berwocky")
     settle(server)
     check_data(server.data)
@@ -357,7 +358,7 @@ def test_an_index_that_was_thrown_away_is_built_again_without_holding_up_the_sta
     check_data(server.data)
 
 
-# --- Against a scan
+# --- Comparison with a scan
 
 
 WORDS = ["river", "Stone", "élan", "bridge", "회의", "회의실", "강물", "42"]

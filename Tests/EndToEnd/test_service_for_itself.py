@@ -1,4 +1,4 @@
-"""A service that acts for itself, in nobody's name: it may what an owner may, and put an owner out."""
+"""A service acts as itself: it has the rights of an owner, and can remove an owner."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_it_moderates(world, anna, tea):
     world.admin.put(f"{room.path}/bans/{dora.id}")
     dora.refused("room_not_found", "GET", room.path)
     world.admin.delete(f"{room.path}/bans/{dora.id}")
-    # An owner is put out by nobody else, and leaves the room to who comes next.
+    # Only a service can remove an owner. The room then passes to the next member.
     bill.refused("forbidden", "DELETE", f"{room.path}/members/{anna.id}")
     world.admin.delete(f"{room.path}/members/{anna.id}")
     assert bill.see(room)["role"] == "owner"
@@ -66,7 +66,7 @@ def test_it_gives_ownership_and_ends_a_room(world, anna, tea):
     deleted = world.admin.delete(room.path, key=key)
     assert world.admin.delete(room.path, key=key, expect=200) == deleted
     bill.refused("room_not_found", "GET", room.path)
-    # The creation again is known, and is of something that is gone.
+    # The repeated creation is recognized, but the room is gone.
     anna.refused("room_not_found", "POST", "/v1/rooms", {"id": room.id, "name": "Tea"})
     anna.refused("id_in_use", "POST", "/v1/rooms", {"id": room.id, "name": "Coffee"})
 

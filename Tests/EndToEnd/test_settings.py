@@ -1,4 +1,4 @@
-"""The settings file of `hansard serve`, with the environment above it and the options on top."""
+"""The settings file of `hansard serve`. The environment overrides it, and options override both."""
 
 import json
 
@@ -23,7 +23,8 @@ def test_the_file_counts_below_the_environment_and_the_options(tmp_path, monkeyp
     def lifetime() -> int:
         server.start()
         try:
-            # A notice is written for nobody, but the file is there: the rest of the file counts throughout.
+            # No notification is due, but the server created the push file: settings that nothing overrides always
+            # apply.
             assert (tmp_path / "notices").exists()
             api = Api(server)
             api.request("POST", "/v1/accounts", {"id": "018f2f4e-7777-7abc-8def-0123456789ab", "nickname": "Anna",
@@ -32,7 +33,7 @@ def test_the_file_counts_below_the_environment_and_the_options(tmp_path, monkeyp
         finally:
             server.end()
 
-    # Some seconds of it may have passed.
+    # Some seconds of the lifetime may have passed.
     assert 0 < lifetime() <= 111
     monkeypatch.setenv("HANSARD_ACCESS_TOKEN_LIFETIME", "222")
     assert 111 < lifetime() <= 222

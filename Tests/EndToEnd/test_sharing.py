@@ -1,4 +1,4 @@
-"""Invites: links into a room."""
+"""Invites: links to join a room."""
 
 import concurrent.futures
 import datetime

@@ -1,4 +1,4 @@
-"""Logging in by an OpenID Connect ID token, with real signatures of an issuer on this machine."""
+"""Logging in with an OpenID Connect ID token, with real signatures from a local issuer."""
 
 import concurrent.futures
 import hashlib
@@ -102,7 +102,7 @@ def test_the_nonce_counts_when_it_is_given(world, issuer):
     nonce = new_id()
     digest = hashlib.sha256(nonce.encode()).hexdigest()
     login(world, issuer.token(new_id(), nonce=nonce), nonce=nonce)
-    # Whoever has the token has what is in it.
+    # The nonce in the token itself is no proof, because whoever has the token can read it.
     assert "nonce" in refused(world, issuer.token(new_id(), nonce=digest), nonce=nonce)
     assert "nonce" in refused(world, issuer.token(new_id(), nonce=nonce))
     assert "nonce" in refused(world, issuer.token(new_id(), nonce=nonce), nonce=new_id())
@@ -139,12 +139,12 @@ def test_forged_tokens_are_refused(world, issuer):
     assert "signature" in refused(world, issuer.token(subject, Key("RS256", "r1")))
     for name in ("none", "None", "NONE"):
         assert "algorithm" in refused(world, unsigned({"alg": name, "kid": "r1"}, claims))
-    # The public key as the secret of an HMAC.
+    # The public key used as the secret of an HMAC.
     head = jwt.utils.base64url_encode(json.dumps({"alg": "HS256", "kid": "r1"}).encode()).decode()
     text = f"{head}.{body}"
     mac = hmac.new(rsa_key.public_pem, text.encode(), hashlib.sha256).digest()
     assert "algorithm" in refused(world, f"{text}.{jwt.utils.base64url_encode(mac).decode()}")
-    # A key of one kind named by a token of another.
+    # A token of one algorithm that names a key of another kind.
     assert "not among the keys" in refused(world, issuer.token(subject, ec_key, {"kid": "r1"}))
     assert "not among the keys" in refused(world, issuer.token(subject, headers={"kid": "odd"}))
     assert "algorithm" in refused(world, issuer.token(subject, headers={"crit": ["exp"]}))
@@ -177,7 +177,7 @@ def test_keys_are_fetched_once_and_again_for_a_new_one(tmp_path):
             with concurrent.futures.ThreadPoolExecutor(4) as pool:
                 list(pool.map(lambda _: login(world.__class__(world.server), issuer.token(new_id())), range(8)))
             assert issuer.fetches == 1
-            # The set is younger than a minute: a key that is not there is not looked for.
+            # The key set is younger than a minute, so the server does not look for a missing key.
             issuer.keys.append(Key("ES256", "e2"))
             for _ in range(3):
                 assert "not among the keys" in refused(world, issuer.token(new_id(), issuer.keys[1]))
@@ -246,7 +246,7 @@ def test_a_session_alone_links_no_login(world, issuer):
     anna.refused("password_wrong", "POST", path, body | {"currentPassword": "another horse"})
     assert world.head == head
     anna.post(path, body | {"currentPassword": PASSWORD})
-    # When the account has a password, another login of it does not replace the password.
+    # If the account has a password, another login of the account does not replace it.
     further = {"idToken": issuer.token(new_id())}
     anna.refused("password_wrong", "POST", path, further | {"linkedIdToken": body["idToken"]})
     both = {"currentPassword": "wrong " + PASSWORD, "linkedIdToken": body["idToken"]}
@@ -276,12 +276,13 @@ def test_a_login_is_unlinked_but_not_the_last_one(world, issuer):
     ben.post("/v1/me/identities", body, key=link_key)
     left = ben.delete(query(second), key=key)
     assert left["identities"] == [{"issuer": issuer.url, "subject": first}]
-    # A late retry of the link does not undo it, nor does one of the unlinking what is newer.
+    # A late retry of the link does not undo the unlinking, and a late retry of the unlinking does not undo newer
+    # changes.
     assert ben.post("/v1/me/identities", body, key=link_key, expect=200)["identities"] == left["identities"]
     stranger = login(world, issuer.token(second))["user"]["id"]
     assert stranger != tokens["user"]["id"]
     assert ben.delete(query(second), key=key, expect=200)["position"] == left["position"]
-    # The session goes on, a service may take the last way in, and both survive a restart.
+    # The session continues, a service may remove the last login, and both survive a restart.
     assert service.delete(query(first))["identities"] == []
     world.server.restart()
     assert ben.get("/v1/me")["identities"] == []

@@ -1,4 +1,4 @@
-"""Clients that send half of something, or read no answer, hold nobody up; least of all a server that is to stop."""
+"""Clients that send half a request, or read no response, delay nobody, and above all not a server that is stopping."""
 
 import socket
 import struct
@@ -12,10 +12,10 @@ from harness.people import World
 from harness.server import UNLIMITED, Server
 from harness.stream import IngestStream
 
-# How long requests in flight may take once the server is told to stop, and what stopping takes beside.
+# How long the server gives requests in flight when it is stopped, and how long the rest of the stop may take.
 STOP_PATIENCE_SECONDS = 10
 STOP_SLACK_SECONDS = 30
-# So many results fill every buffer between the server and a client that reads none.
+# This many results fill every buffer between the server and a client that reads none.
 UNREAD_LINES = 60_000
 MOMENT_SECONDS = 2
 # Limits.ingestStreamsOfUser.
@@ -66,7 +66,7 @@ def test_a_stop_does_not_wait_for_ever(own_world, stall):
         assert time.monotonic() - began < STOP_PATIENCE_SECONDS + STOP_SLACK_SECONDS
     finally:
         connection.close()
-    # It was closed as it should be: nothing is lost, and nothing half done.
+    # The stop was clean: nothing is lost, and nothing is half done.
     server.start()
     assert anna.texts(room) == ["hello"] + (["kept"] if stall is open_ingest else [])
     check_data(server.data)
@@ -94,7 +94,7 @@ def test_a_client_that_goes_away_is_no_failure(tmp_path, goes):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.close()
     anna.send(room, "after")
-    # Requests in flight have ended when the server has stopped.
+    # After the server has stopped, all requests in flight have ended.
     server.stop()
     log = server.output.read_text() + server.errors.read_text()
     assert log.count("a request body ended early: the client disconnected") == 3
@@ -107,7 +107,7 @@ def test_a_client_that_resets_an_ingest_without_reading_is_no_failure(tmp_path):
     anna = world.user("Anna")
     room = anna.room("Tea")
     connections = [unread_ingest(world, anna, room) for _ in range(STREAMS)]
-    # By then the server waits for them to read.
+    # By then the server waits for the clients to read.
     time.sleep(MOMENT_SECONDS)
     for connection in connections:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

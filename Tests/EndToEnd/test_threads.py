@@ -1,4 +1,4 @@
-"""Threads: their own order, unread, summary and followers."""
+"""Threads: their order, unread counts, summary and followers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Images made smaller, and those that are not looked at."""
+"""Thumbnails of images, and files of which the server makes none."""
 
 import os
 
@@ -49,7 +49,7 @@ def test_what_is_transparent_stays_so(anna):
 
 @pytest.mark.parametrize("kind", ["JPEG", "WEBP", "PNG"])
 def test_colours_are_those_that_the_profile_means(anna, kind):
-    """Telephones photograph in wider colours than sRGB; without the profile each number means another colour."""
+    """Phones take photos in wider color spaces than sRGB. Without the profile, the numbers mean other colors."""
     red = Image.new("RGB", (400, 300), (255, 0, 0))
     for options, wanted in [({}, (255, 0, 0)), ({"icc_profile": swapping_profile()}, (0, 255, 0))]:
         answer = thumbnail(anna, upload(anna, encoded(kind, red, **options)), width=80)

@@ -1,6 +1,6 @@
 """The verifier in Python accepts the log that the format page describes, and nothing else. No server runs here.
 
-Each time `hansard log verify` has to come to the same verdict, but for the few things that only the script looks at.
+`hansard log verify` must reach the same result each time, except for the few things that only the script checks.
 """
 
 import base64
@@ -23,7 +23,7 @@ COLUMNS = ("shapes", "shape", "stream", "actor", "service", "device", "subject",
            "original time", "length", "fresh", "content")
 
 
-# What holds
+# Valid logs
 
 
 def test_a_whole_log_is_accepted(whole, kept, verify, writer):
@@ -127,7 +127,7 @@ def test_a_damaged_block_before_an_intact_one_is_damage(events, tmp_path, verify
 
 @pytest.mark.parametrize("change, status", [(turn(48), 1), (turn(16), 0), (turn(44), 0)])
 def test_a_last_block_that_followed_another_one_is_damage(events, tmp_path, change, status, verify):
-    """Such an intact block was not torn; one with another position or a damaged body may have been."""
+    """Such an intact block is no torn block. One with another position or a damaged body may be."""
     data = LogWriter(parts(events), durable=COUNT - 5, forge={"block/3/2": change}).write(tmp_path / "data")
     answer = verify("--data", data)
     assert answer.status == status, answer.errors
@@ -150,11 +150,12 @@ def test_the_head_of_the_last_sealed_segment_may_still_lack(data, verify):
     assert verify("--data", data).place()[0] == HEADS[0]
 
 
-# Damage by chance
+# Random damage
 
 
 def flips(whole):
-    """(file, offset) in every region: headers, blocks, padding, sections, zeros between blocks and end."""
+    """(file, offset) in every region: headers, blocks, padding, sections, and the zeros between the blocks and the
+    end."""
     chance = random.Random(11)
     for name in (FIRST, SECOND, FULL, TAIL):
         content = (whole / "log" / name).read_bytes()
@@ -255,14 +256,14 @@ def test_two_files_that_changed_places_are_damage(data, one, other, verify):
 
 
 def test_a_segment_from_another_copy_of_the_log_is_damage(events, data, tmp_path, verify):
-    """The same positions with another history before it."""
+    """The same positions, but with another history before them."""
     changed = [*events[:10], dataclasses.replace(events[10], payload=b"other"), *events[11:]]
     other = LogWriter(parts(changed)).write(tmp_path / "other")
     shutil.copy(other / "log" / SECOND, data / "log" / SECOND)
     assert verify("--data", data).place()[0] == SECOND
 
 
-# Damage by a forger, who makes every checksum anew
+# Damage by a forger, who recreates every checksum
 
 
 def change_author(events):
@@ -297,7 +298,7 @@ EDITS = [change_text, change_author, change_original_time, exchange, insert, del
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edit_does_not_fit_the_stored_tree(events, writer, tmp_path, edit, verify):
-    """The forger makes checksums, chain, index and postings anew, but leaves peaks and nodes."""
+    """The forger recreates checksums, chain, index and postings, but leaves peaks and nodes."""
     data = LogWriter(parts(edit(events)), tree=writer.leaves).write(tmp_path / "data")
     answer = verify("--data", data)
     assert answer.status == 1 and answer.place()[0] in (FIRST, SECOND, "superblock"), answer.errors
@@ -305,7 +306,7 @@ def test_an_edit_does_not_fit_the_stored_tree(events, writer, tmp_path, edit, ve
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edit_with_a_new_tree_does_not_fit_the_signed_heads(events, whole, tmp_path, edit, verify):
-    """The forger makes the tree anew as well, but has no key."""
+    """The forger recreates the tree too, but has no key."""
     data = LogWriter(parts(edit(events))).write(tmp_path / "data")
     for name in HEADS:
         shutil.copy(whole / "log" / name, data / "log" / name)
@@ -369,7 +370,7 @@ def bad_form(data):
 
 
 def longer(data):
-    """One shape more than there is use for."""
+    """Adds a shape that no record uses."""
     return data + b"\0\x63\0" + data[3:8]
 
 
@@ -420,7 +421,7 @@ FORGERIES = [(part, number) for part, changes in FORGED_PARTS.items() for number
 
 @pytest.mark.parametrize("part, number", FORGERIES)
 def test_a_forged_part_is_damage(events, writer, tmp_path, part, number, verify):
-    """Each with all checksums made anew."""
+    """All checksums are recreated after the change."""
     forge = {part: FORGED_PARTS[part][number]}
     data = LogWriter(parts(events), tree=writer.leaves, forge=forge).write(tmp_path / "data")
     answer = verify("--data", data)
@@ -428,7 +429,7 @@ def test_a_forged_part_is_damage(events, writer, tmp_path, part, number, verify)
 
 
 def test_bits_left_over_in_the_planes_are_damage(events, writer, tmp_path, verify):
-    """Each of the 128 planes ends with bits that belong to no UUID."""
+    """Each of the 128 planes ends with unused bits."""
     # The subjects and commands are random, so none of them is in the table.
     counts = [sum(uuid is not None for event in block for uuid in event.ids()[3:]) for block in parts(events)[0].blocks]
     block = next(number for number, count in enumerate(counts) if count % 8)
@@ -438,7 +439,8 @@ def test_bits_left_over_in_the_planes_are_damage(events, writer, tmp_path, verif
 
 
 def test_fresh_identifiers_are_rebuilt_from_any_time(events, tmp_path, verify):
-    """Before 1970, at the ends of 48 bits, and with UUIDs of version 7 that begin before, at and after the time."""
+    """Before 1970, at the limits of 48 bits, and with UUIDv7 identifiers that begin before, at and after the event's
+    time."""
     changed = list(events)
     for number, (start, original) in enumerate([
         (0, -1), (0, 5), ((1 << 48) - 1, 5), (7, 1 << 48), (7, -(1 << 63)), (CREATED, None), (CREATED - 1, None),

@@ -1,4 +1,4 @@
-"""Tree heads, keys and proofs as the verifier in Python takes them, and what it stands on. No server runs here."""
+"""Tree heads, keys and proofs in the verifier in Python, and the primitives that it relies on. No server runs here."""
 
 import base64
 import dataclasses
@@ -204,7 +204,7 @@ def test_a_forged_consistency_proof_is_refused(events, writer, prove, tmp_path):
     assert prove(proof).status == 2, "there is no checkpoint of the old size"
 
 
-# What it stands on, and what keeps it from running
+# The primitives that it relies on, and errors that keep it from running
 
 
 @pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 1699, 1700, 1701, 4092, 5000, 70_001])

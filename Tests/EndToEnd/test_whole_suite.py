@@ -1,4 +1,4 @@
-"""After everything else, and only when the whole suite ran: nothing of the contract was left out."""
+"""Runs last, and only as part of the whole suite: checks that the tests exercised the whole contract."""
 
 from harness.contract import contract
 from harness.errors import documented_codes

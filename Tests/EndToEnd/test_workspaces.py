@@ -13,7 +13,7 @@ def roles(person, office) -> dict:
 
 @pytest.fixture
 def office(world, anna):
-    """Anna's, with Bill as an administrator, Mona as a member and Gus as a guest."""
+    """Anna's workspace, with Bill as an administrator, Mona as a member and Gus as a guest."""
     place = anna.workspace("Office")
     place.people = {}
     for nickname, role in (("Bill", "administrator"), ("Mona", "member"), ("Gus", "guest")):
@@ -108,7 +108,7 @@ def test_an_invitation_is_accepted_declined_or_taken_back(world, anna, office):
         user.refused("invitation_not_found", "DELETE", f"/v1/me/invitations/{office.id}")
     anna.refused("invitation_not_found", "DELETE", f"{office.path}/invitations/{cleo.id}")
     anna.refused("user_not_found", "PUT", f"{office.path}/invitations/{new_id()}", {"role": "guest"})
-    # To invite who is in it already is a repeat.
+    # Inviting a member again is a repeat.
     anna.put(f"{office.path}/invitations/{ada.id}", {"role": "member"}, expect=200)
     assert roles(anna, office)["Ada"] == "guest"
 
@@ -128,7 +128,7 @@ def test_an_invitation_gives_no_more_than_who_invited_still_has(own_world):
         invite(person, by=bill)
     invite(dora, by=bob)
     invite(ella, by=world.admin)
-    # What another says, too, is the other's word; the same once more is a repeat.
+    # An invitation by another member replaces the inviter. Repeating the same invitation changes nothing.
     again = invite(cleo, by=anna)
     assert anna.put(f"{office.path}/invitations/{cleo.id}", {"role": "administrator"}, expect=200) == again
     assert cleo.get("/v1/me/invitations")["invitations"][0]["invitedBy"]["id"] == anna.id

@@ -1,4 +1,4 @@
-"""The import of a whole history: HISTORY_FILE, or 20,000 seeded lines."""
+"""Imports a whole history: HISTORY_FILE, or 20,000 seeded lines."""
 
 import collections
 import json
@@ -17,7 +17,7 @@ MEMBERS_CHECKED = 40
 
 
 class Imported:
-    """A server that a history was imported into, and what the input says."""
+    """A server with an imported history, and the expected state according to the input."""
 
     def __init__(self, folder):
         self.file, self.entries = history.chosen(folder)

@@ -1,4 +1,4 @@
-"""`kill -9` of the server at random moments of an import, twenty times."""
+"""Kills the server with `kill -9` at random moments of an import, twenty times."""
 
 import collections
 import json
@@ -19,7 +19,7 @@ from harness.server import Server
 
 KILLS = 20
 IMPORTER_KILLS = 5
-# Lines of the run before that the next begins with.
+# How many lines of the previous run the next run sends again.
 SENT_AGAIN = 2_000
 SEED = 9
 
@@ -37,11 +37,11 @@ def test_every_result_received_survives_twenty_kills(own, tmp_path):
     source = random.Random(SEED)
     told = History.of(entries)
     acknowledged: dict[str, int] = {}
-    # Of every line that was ever answered, users, rooms, joins and leaves too: where it was recorded.
+    # For every line that ever got a result, its position. This includes users, rooms, joins and leaves.
     recorded: dict[int, int] = {}
     checked = reached = 0
     for kill in range(KILLS):
-        # Each run sends again some of what was sent before, and gets a little further.
+        # Each run sends some earlier lines again, and gets a little further.
         start = max(0, reached - SENT_AGAIN)
         reached = max(reached, int(len(told.lines) * (kill + source.random()) / KILLS))
         kill_after = reached - start + 1
@@ -107,7 +107,7 @@ def test_an_import_goes_on_after_the_server_was_killed(own, tmp_path):
         timer.start()
         outcome = run_import(own, file, results=tmp_path / "results.jsonl", expect=None)
         timer.join()
-        # Either the import was through before the kill, or it says that it broke off.
+        # Either the import was complete before the kill, or it reports that it was interrupted.
         assert outcome.status == 0 or outcome.errors.strip(), "a broken import says nothing"
         own.start()
     finish(own, file, tmp_path, entries)
@@ -130,7 +130,7 @@ def test_an_import_goes_on_after_the_importer_was_killed(own, tmp_path):
 
 
 def check_results(server: Server, folder, entries: list[dict]) -> None:
-    """The position that the importer got for each message, in whichever run, is the message's position."""
+    """The position that the importer got for each message, in any run, is the message's position."""
     report = history.read(folder / "report.json")[0]
     told = collections.defaultdict(set)
     for result in whole_lines(folder / "results.jsonl"):
@@ -146,14 +146,14 @@ def check_results(server: Server, folder, entries: list[dict]) -> None:
 
 
 def whole_lines(file):
-    """The JSON lines of a file; a last one that a kill cut off is left out."""
+    """The JSON lines of a file, without a last line that a kill cut off."""
     for line in file.read_text().splitlines(keepends=True):
         if line.endswith("\n"):
             yield json.loads(line)
 
 
 def measured_import(folder, file) -> float:
-    """Seconds that an import without disturbance takes here."""
+    """How many seconds an undisturbed import takes on this machine."""
     server = Server(folder / "undisturbed").start()
     try:
         began = time.monotonic()
