@@ -18,8 +18,8 @@ package struct Block: Sendable {
   package var last: LogPosition { first.advanced(by: records.count - 1) }
 }
 
-/// Where a block is in its segment.
-struct BlockPlace: Hashable {
+/// The location of a block in its segment.
+struct BlockLocation: Hashable {
   var first: LogPosition
   var last: LogPosition
   var offset: UInt64

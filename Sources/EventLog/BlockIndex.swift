@@ -79,12 +79,12 @@ struct BlockIndex {
     chain = checksum
   }
 
-  func place(at number: Int) -> BlockPlace {
+  func location(at number: Int) -> BlockLocation {
     let isLast = number + 1 == firsts.count
     let end = isLast ? endOffset : UInt64(offsets[number + 1])
     let following = isLast ? next.value : firsts[number + 1]
     let offset = UInt64(offsets[number])
-    return BlockPlace(
+    return BlockLocation(
       first: LogPosition(firsts[number]), last: LogPosition(following - 1), offset: offset, bytes: Int(end - offset))
   }
 
@@ -99,8 +99,8 @@ struct BlockIndex {
     return low < lastTimes.count ? low : nil
   }
 
-  /// The block that holds a position; nil when it is none of this segment's.
-  func place(of position: LogPosition) -> BlockPlace? {
+  /// The block that holds a position; nil if the position is not in this segment.
+  func location(of position: LogPosition) -> BlockLocation? {
     guard let start = firsts.first, position.value >= start, position < next else { return nil }
     var low = 0
     var high = firsts.count
@@ -108,6 +108,6 @@ struct BlockIndex {
       let middle = low + (high - low) / 2
       if firsts[middle] <= position.value { low = middle } else { high = middle }
     }
-    return place(at: low)
+    return location(at: low)
   }
 }

@@ -9,19 +9,19 @@ package protocol BlockSource: AnyObject, Sendable {
   /// - Throws: `log_out_of_range` if the position is not in 1...head; `log_corrupt` with file, offset and position if
   ///   the block is damaged; `log_io`.
   func block(containing position: LogPosition) throws(LogError) -> Block
-  /// Where records of a stream can stand, from `position` on as far as one look tells.
-  /// - Throws: as `block(containing:)`.
-  func streamPlaces(of stream: UUIDBytes, from position: LogPosition) throws(LogError) -> StreamPlaces
-  /// A position before which every record is earlier than `time`, and near to the first that is not; behind the head
-  /// when all are earlier.
-  /// - Throws: as `block(containing:)`.
+  /// Finds where records of a stream can be, from `position` as far as one index lookup reaches.
+  /// - Throws: the errors of `block(containing:)`.
+  func candidateBlocks(of stream: UUIDBytes, from position: LogPosition) throws(LogError) -> CandidateBlocks
+  /// Finds a position close to the first record at or after `time`. All records before the position are earlier than
+  /// `time`. Returns the position after the head if all records are earlier.
+  /// - Throws: the errors of `block(containing:)`.
   func start(notBefore time: Timestamp) throws(LogError) -> LogPosition
 }
 
 /// Defaults for a source without an index: every block has to be read.
 extension BlockSource {
-  package func streamPlaces(of stream: UUIDBytes, from position: LogPosition) throws(LogError) -> StreamPlaces {
-    StreamPlaces(lookingAt: position)
+  package func candidateBlocks(of stream: UUIDBytes, from position: LogPosition) throws(LogError) -> CandidateBlocks {
+    CandidateBlocks(reading: position)
   }
 
   package func start(notBefore time: Timestamp) throws(LogError) -> LogPosition {

@@ -86,8 +86,8 @@ package final class EmbeddedLog: BlockStore {
     try catalog.block(containing: position, head: head)
   }
 
-  package func streamPlaces(of stream: UUIDBytes, from position: LogPosition) throws(LogError) -> StreamPlaces {
-    try catalog.streamPlaces(of: stream, from: position, head: head)
+  package func candidateBlocks(of stream: UUIDBytes, from position: LogPosition) throws(LogError) -> CandidateBlocks {
+    try catalog.candidateBlocks(of: stream, from: position, head: head)
   }
 
   package func start(notBefore time: Timestamp) throws(LogError) -> LogPosition {
@@ -153,9 +153,9 @@ package final class EmbeddedLog: BlockStore {
       guard !writer.isClosed else { return }
       writer.isClosed = true
       defer { lock.withLock { $0 = nil } }
-      sealing.halt()
+      sealing.requestStop()
       sealer.stop()
-      sealing.stop()
+      sealing.stopAndWait()
       maker.discardPrepared()
       if poison == nil { try writeSuperblock(&writer) }
     }
@@ -204,7 +204,7 @@ package final class EmbeddedLog: BlockStore {
   /// the system has already discarded.
   private func poisoned(by error: LogError) -> LogError {
     failure.withLock { $0 = $0 ?? error }
-    sealing.halt()
+    sealing.requestStop()
     return error
   }
 }

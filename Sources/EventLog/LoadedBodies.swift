@@ -23,19 +23,19 @@ package struct LoadedBodies: Sendable {
     var position = LogPosition.first
     while position <= reader.head {
       let segment = try reader.catalog.opened(position)
-      guard let place = segment.index.place(of: position) else {
+      guard let location = segment.index.location(of: position) else {
         throw LogError(
           FormatFlaw("no block of the segment contains the position"),
           at: .init(file: segment.file.name, position: position))
       }
-      let (header, stored) = try segment.storedBody(place)
+      let (header, stored) = try segment.storedBody(location)
       rawBytes += header.rawBytes
       storedBytes += stored.count
       bodies.append(
         Body(
           codec: header.codec, stored: stored, rawBytes: header.rawBytes,
           dictionary: segment.tables?.dictionary ?? []))
-      position = place.last.next
+      position = location.last.next
     }
   }
 

@@ -18,8 +18,8 @@ struct LogFolder: Sendable {
 
   func path(of name: String) -> String { path + "/" + name }
 
-  /// The same folder, whose calls wait a limited time for a free descriptor.
-  var patient: LogFolder {
+  /// The same folder, except that its calls wait a limited time for a free file descriptor.
+  var waitingForDescriptors: LogFolder {
     var copy = self
     copy.waitsForDescriptors = true
     return copy

@@ -110,7 +110,7 @@ struct LogOpening {
     }
     let recovery = TailRecovery(
       folder: folder, file: file, header: header, headerChecksum: checksum, superblock: superblock)
-    let outcome = try recovery.judge()
+    let outcome = try recovery.classify()
     var report = RecoveryReport(
       created: newHeader != nil, head: outcome.head, superblockHead: superblock.durable, tornTail: nil)
     if let torn = outcome.torn { report.tornTail = try recovery.save(torn, now: options.now()) }

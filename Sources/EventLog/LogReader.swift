@@ -50,8 +50,8 @@ package final class LogReader: BlockSource {
     try catalog.block(containing: position, head: head)
   }
 
-  package func streamPlaces(of stream: UUIDBytes, from position: LogPosition) throws(LogError) -> StreamPlaces {
-    try catalog.streamPlaces(of: stream, from: position, head: head)
+  package func candidateBlocks(of stream: UUIDBytes, from position: LogPosition) throws(LogError) -> CandidateBlocks {
+    try catalog.candidateBlocks(of: stream, from: position, head: head)
   }
 
   package func start(notBefore time: Timestamp) throws(LogError) -> LogPosition {
@@ -118,7 +118,7 @@ package final class LogReader: BlockSource {
     }
     let known = catalog.all
     let oldTail = known.last
-    let tail = try Segment(first: tailFirst, in: folder, identity: identity, counts: counts).heldOpen()
+    let tail = try Segment(first: tailFirst, in: folder, identity: identity, counts: counts).keptOpen()
     let start = oldTail?.first == tailFirst ? oldTail?.knownIndex : nil
     let walked = try walkTail(
       tail, from: start, superblock: superblock, scanningRemainder: scanningRemainder || start == nil)

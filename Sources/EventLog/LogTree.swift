@@ -28,23 +28,23 @@ package final class LogTree: MerkleNodeSource {
     head = reader.head
     let sealed = try reader.catalog.sealedCount()
     let start = try reader.catalog.treeBefore(segment: sealed)
-    var walk = MerkleTreeBuilder(from: start, in: reader.catalog)
+    var builder = MerkleTreeBuilder(from: start, in: reader.catalog)
     var authors: Set<UUIDBytes> = []
     let first = LogPosition(start.count + 1)
     try Self.forEachBlock(of: reader, from: first, through: reader.head) { block throws(LogError) in
-      authors.formUnion(walk.unresolved(in: block.records))
+      authors.formUnion(builder.unresolved(in: block.records))
     }
-    try walk.resolve(authors)
+    try builder.resolve(authors)
     var nodes: [UnsealedNode: MerkleHash] = [:]
     let head = reader.head
     try Self.forEachBlock(of: reader, from: first, through: head) { block throws(LogError) in
       for record in block.records where record.position <= head {
-        try walk.add(record, of: block) { nodes[UnsealedNode(level: $0.level, number: $0.number)] = $0.hash }
+        try builder.add(record, of: block) { nodes[UnsealedNode(level: $0.level, number: $0.number)] = $0.hash }
       }
       progress(block.last.value - start.count, head.value - start.count)
     }
     self.nodes = nodes
-    frontier = walk.frontier
+    frontier = builder.frontier
   }
 
   package func node(level: Int, number: UInt64) throws(LogError) -> MerkleHash {

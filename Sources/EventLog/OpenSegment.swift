@@ -40,70 +40,70 @@ struct OpenSegment: Sendable {
   }
 
   /// Reads, checks and decodes one block.
-  func block(_ place: BlockPlace) throws(LogError) -> Block {
-    let bytes = try file.read(at: place.offset, count: place.bytes)
+  func block(_ location: BlockLocation) throws(LogError) -> Block {
+    let bytes = try file.read(at: location.offset, count: location.bytes)
     file.counts.addBlock()
     do throws(FormatFlaw) {
-      let block = try checkedHeader(place, bytes)
+      let block = try checkedHeader(location, bytes)
       let records = try block.records(bytes.span.bytes, tables: tables)
       let rawBytes = block.codec.isColumns ? records.reduce(0) { $0 + $1.rawBytes } : block.rawBytes
       return Block(
-        first: block.first, records: records, storedBytes: place.bytes, rawBytes: rawBytes, codec: block.codec,
-        segment: file.name, offset: place.offset)
+        first: block.first, records: records, storedBytes: location.bytes, rawBytes: rawBytes, codec: block.codec,
+        segment: file.name, offset: location.offset)
     } catch {
-      throw LogError(error, at: .init(file: file.name, offset: place.offset, position: place.first))
+      throw LogError(error, at: .init(file: file.name, offset: location.offset, position: location.first))
     }
   }
 
   /// Reads and checks one block and decompresses its body, without looking at the records.
-  func body(_ place: BlockPlace) throws(LogError) -> [UInt8] {
-    let bytes = try file.read(at: place.offset, count: place.bytes)
+  func body(_ location: BlockLocation) throws(LogError) -> [UInt8] {
+    let bytes = try file.read(at: location.offset, count: location.bytes)
     file.counts.addBlock()
     do throws(FormatFlaw) {
-      return try checkedHeader(place, bytes).body(bytes.span.bytes, tables: tables)
+      return try checkedHeader(location, bytes).body(bytes.span.bytes, tables: tables)
     } catch {
-      throw LogError(error, at: .init(file: file.name, offset: place.offset, position: place.first))
+      throw LogError(error, at: .init(file: file.name, offset: location.offset, position: location.first))
     }
   }
 
-  /// Reads and checks one block and gives its body as it is stored.
-  func storedBody(_ place: BlockPlace) throws(LogError) -> (header: BlockHeader, stored: [UInt8]) {
-    let bytes = try file.read(at: place.offset, count: place.bytes)
+  /// Reads and checks one block and returns its body as stored.
+  func storedBody(_ location: BlockLocation) throws(LogError) -> (header: BlockHeader, stored: [UInt8]) {
+    let bytes = try file.read(at: location.offset, count: location.bytes)
     file.counts.addBlock()
     do throws(FormatFlaw) {
-      let block = try checkedHeader(place, bytes)
+      let block = try checkedHeader(location, bytes)
       let start = LogFormat.blockHeaderBytes
       return (block, Array(bytes[start..<start + block.storedBytes]))
     } catch {
-      throw LogError(error, at: .init(file: file.name, offset: place.offset, position: place.first))
+      throw LogError(error, at: .init(file: file.name, offset: location.offset, position: location.first))
     }
   }
 
-  private func checkedHeader(_ place: BlockPlace, _ bytes: [UInt8]) throws(FormatFlaw) -> BlockHeader {
+  private func checkedHeader(_ location: BlockLocation, _ bytes: [UInt8]) throws(FormatFlaw) -> BlockHeader {
     let frame = bytes.span.bytes
-    guard frame.byteCount == place.bytes, place.bytes >= LogFormat.blockHeaderBytes else {
+    guard frame.byteCount == location.bytes, location.bytes >= LogFormat.blockHeaderBytes else {
       throw FormatFlaw("the block is cut short")
     }
     let block = try BlockHeader(parsing: frame.extracting(..<LogFormat.blockHeaderBytes))
-    guard block.salt == header.salt, block.first == place.first, block.last == place.last,
+    guard block.salt == header.salt, block.first == location.first, block.last == location.last,
       block.codec.isColumns == (header.seal != nil)
     else { throw FormatFlaw("there is a different block here") }
     try block.check(frame)
     return block
   }
 
-  /// The blocks of a sealed segment that hold records of each of these streams; streams that it does not have are left
-  /// out. Nil in an active segment, which has no such index.
-  func blocks(ofStreams streams: Set<UUIDBytes>) throws(LogError) -> [UUIDBytes: [BlockPlace]]? {
+  /// The blocks of a sealed segment that hold records of each of these streams. The result omits streams that have
+  /// none. Nil for an active segment, which has no such index.
+  func blocks(ofStreams streams: Set<UUIDBytes>) throws(LogError) -> [UUIDBytes: [BlockLocation]]? {
     guard let seal = header.seal, let tables else { return nil }
-    let wanted = tables.table.numbers(of: streams)
-    guard !wanted.isEmpty else { return [:] }
+    let streamOfEntry = tables.table.numbers(of: streams)
+    guard !streamOfEntry.isEmpty else { return [:] }
     let postings = try file.section(seal.sections.streams)
     let index = index
-    var found: [UUIDBytes: [BlockPlace]] = [:]
+    var found: [UUIDBytes: [BlockLocation]] = [:]
     do {
       try StreamPostings.forEach(in: postings, entries: tables.table.count, blockCount: seal.blocks) { entry, blocks in
-        if let stream = wanted[entry] { found[stream] = blocks.map(index.place) }
+        if let stream = streamOfEntry[entry] { found[stream] = blocks.map(index.location) }
       }
     } catch {
       throw LogError(error, at: .init(file: file.name, offset: UInt64(seal.sections.streams.offset)))

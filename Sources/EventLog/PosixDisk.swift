@@ -113,9 +113,9 @@ private final class PosixFile: DiskFile {
     guard let start = buffer.baseAddress else { return 0 }
     var done = 0
     while done < buffer.count {
-      let place = try fileOffset(offset + UInt64(done))
+      let systemOffset = try fileOffset(offset + UInt64(done))
       let step = try PosixDisk.call("pread", path, offset: offset) {
-        pread(descriptor, start + done, buffer.count - done, place)
+        pread(descriptor, start + done, buffer.count - done, systemOffset)
       }
       if step == 0 { break }
       done += step
@@ -124,9 +124,9 @@ private final class PosixFile: DiskFile {
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(DiskError) -> Int {
-    let place = try fileOffset(offset)
+    let systemOffset = try fileOffset(offset)
     return try PosixDisk.call("pwrite", path, offset: offset) {
-      pwrite(descriptor, bytes.baseAddress, bytes.count, place)
+      pwrite(descriptor, bytes.baseAddress, bytes.count, systemOffset)
     }
   }
 
@@ -164,10 +164,10 @@ private final class PosixFile: DiskFile {
   }
 
   private func fileOffset(_ offset: UInt64) throws(DiskError) -> off_t {
-    guard let place = off_t(exactly: offset) else {
+    guard let systemOffset = off_t(exactly: offset) else {
       throw DiskError(operation: "seek", path: path, offset: offset, number: EOVERFLOW)
     }
-    return place
+    return systemOffset
   }
 }
 

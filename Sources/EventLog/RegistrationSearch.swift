@@ -15,11 +15,12 @@ struct RegistrationSearch {
     while position < end, !missing.isEmpty {
       let segment = try catalog.opened(position, keepingOpen: false)
       let index = segment.index
-      let places = try segment.blocks(ofStreams: missing)
-      let numbers =
-        places.map { Set($0.values.joined()) }?.sorted { $0.first < $1.first } ?? (0..<index.count).map(index.place)
-      for place in numbers where place.first < end {
-        for record in try segment.block(place).records where record.position < end && record.isRegistration {
+      let candidates = try segment.blocks(ofStreams: missing)
+      let locations =
+        candidates.map { Set($0.values.joined()) }?.sorted { $0.first < $1.first }
+        ?? (0..<index.count).map(index.location)
+      for location in locations where location.first < end {
+        for record in try segment.block(location).records where record.position < end && record.isRegistration {
           if missing.remove(record.envelope.stream) != nil { found[record.envelope.stream] = record.payload }
         }
       }

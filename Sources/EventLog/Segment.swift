@@ -28,8 +28,8 @@ final class Segment: Sendable {
     self.index = Mutex(index)
   }
 
-  /// The same segment with its file kept open, so that it stays what it is when a sealed one takes its name.
-  func heldOpen() throws(LogError) -> Segment {
+  /// The same segment with its file kept open, so that it stays valid when a sealed file replaces it under its name.
+  func keptOpen() throws(LogError) -> Segment {
     Segment(
       first: first, in: folder, identity: identity, counts: counts, held: try open(), index: index.withLock { $0 })
   }
@@ -137,16 +137,16 @@ final class Segment: Sendable {
     for found in walk.found {
       index.append(found.header, checksum: found.checksum)
     }
-    let place = LogError.Location(file: name, offset: walk.offset, position: walk.next)
+    let location = LogError.Location(file: name, offset: walk.offset, position: walk.next)
     let (following, _) = try successor.header(successor.open())
     guard walk.next == following.first else {
-      if case .flaw(let flaw) = end { throw LogError(flaw, at: place) }
-      throw LogError(FormatFlaw("the segment ends here, but the next begins with \(following.first)"), at: place)
+      if case .flaw(let flaw) = end { throw LogError(flaw, at: location) }
+      throw LogError(FormatFlaw("the segment ends here, but the next begins with \(following.first)"), at: location)
     }
     try checkSuccessor(successor, next: walk.next, chain: walk.chain)
     let rest = try SegmentRemainder(file, range: walk.offset..<header.segmentBytes, salt: header.salt)
     guard rest.writtenEnd == nil else {
-      throw LogError(FormatFlaw("bytes that are not zero follow the last block"), at: place)
+      throw LogError(FormatFlaw("bytes that are not zero follow the last block"), at: location)
     }
     return index
   }

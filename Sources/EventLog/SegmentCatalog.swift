@@ -17,7 +17,7 @@ final class SegmentCatalog: Sendable {
 
   func replaceAll(_ newSegments: [Segment]) {
     segments.withLock { $0 = newSegments }
-    forgetFile()
+    closeCachedFiles()
   }
 
   /// Adds a new tail after the old one, which gets no more writes. An old tail without blocks is replaced.
@@ -26,7 +26,7 @@ final class SegmentCatalog: Sendable {
       if let old = segments.popLast(), old.first < tail.first { segments.append(old.released()) }
       segments.append(tail)
     }
-    forgetFile()
+    closeCachedFiles()
   }
 
   /// Replaces a segment by another form of it. Readers of the old one continue with the file that they have open.
@@ -34,11 +34,11 @@ final class SegmentCatalog: Sendable {
     segments.withLock { segments in
       if let number = segments.firstIndex(where: { $0 === old }) { segments[number] = new }
     }
-    forgetFile()
+    closeCachedFiles()
   }
 
-  /// A file may have been replaced by another of its name.
-  private func forgetFile() {
+  /// Closes the cached files, because another file may have replaced one under its name.
+  private func closeCachedFiles() {
     recent.withLock { $0 = [] }
   }
 
@@ -49,7 +49,7 @@ final class SegmentCatalog: Sendable {
   func block(containing position: LogPosition, head: LogPosition) throws(LogError) -> Block {
     try check(position, head: head)
     let segment = try opened(position)
-    return try segment.block(place(of: position, in: segment))
+    return try segment.block(location(of: position, in: segment))
   }
 
   /// Reads the body of that block, without parsing its records.
@@ -57,18 +57,18 @@ final class SegmentCatalog: Sendable {
   {
     try check(position, head: head)
     let segment = try opened(position)
-    let place = try place(of: position, in: segment)
-    return (try segment.body(place), place.last)
+    let location = try location(of: position, in: segment)
+    return (try segment.body(location), location.last)
   }
 
-  /// Where records of a stream can stand, from `position` on to the end of the segment that holds it.
-  func streamPlaces(
+  /// Finds where records of a stream can be, from `position` to the end of the segment that holds it.
+  func candidateBlocks(
     of stream: UUIDBytes, from position: LogPosition, head: LogPosition
-  ) throws(LogError) -> StreamPlaces {
+  ) throws(LogError) -> CandidateBlocks {
     try check(position, head: head)
     let segment = try opened(position)
-    guard let found = try segment.blocks(ofStreams: [stream]) else { return StreamPlaces(lookingAt: position) }
-    return StreamPlaces(
+    guard let found = try segment.blocks(ofStreams: [stream]) else { return CandidateBlocks(reading: position) }
+    return CandidateBlocks(
       positions: (found[stream] ?? []).filter { $0.last >= position }.map { max($0.first, position) },
       next: segment.index.next)
   }
@@ -86,15 +86,15 @@ final class SegmentCatalog: Sendable {
     guard low < all.count, all[low].first <= head else { return head.next }
     let segment = try opened(all[low].first)
     let index = segment.index
-    if index.isSealed { return index.firstBlock(notBefore: time).map { index.place(at: $0).first } ?? index.next }
+    if index.isSealed { return index.firstBlock(notBefore: time).map { index.location(at: $0).first } ?? index.next }
     var first = 0
     var end = index.count
     while first < end {
       let middle = first + (end - first) / 2
-      let last = try segment.block(index.place(at: middle)).records.last
+      let last = try segment.block(index.location(at: middle)).records.last
       if let last, last.envelope.time < time { first = middle + 1 } else { end = middle }
     }
-    return first < index.count ? index.place(at: first).first : index.next
+    return first < index.count ? index.location(at: first).first : index.next
   }
 
   /// Opens the segment that holds a position, or returns it if it is still open.
@@ -126,8 +126,8 @@ final class SegmentCatalog: Sendable {
     }
   }
 
-  private func place(of position: LogPosition, in segment: OpenSegment) throws(LogError) -> BlockPlace {
-    if let place = segment.index.place(of: position) { return place }
+  private func location(of position: LogPosition, in segment: OpenSegment) throws(LogError) -> BlockLocation {
+    if let location = segment.index.location(of: position) { return location }
     throw LogError(
       FormatFlaw("no block of the segment contains the position"),
       at: .init(file: segment.file.name, position: position))

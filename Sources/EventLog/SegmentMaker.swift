@@ -52,7 +52,7 @@ final class SegmentMaker: Sendable {
   /// Creates the segment that `header` describes. The file is durable under its final name when the call returns. A
   /// failure poisons the log, so the call waits while no file descriptor is free.
   func make(_ header: SegmentHeader) throws(LogError) -> LogFile {
-    let folder = folder.patient
+    let folder = folder.waitingForDescriptors
     let file: LogFile
     if let prepared = takePrepared(length: header.segmentBytes) {
       file = prepared

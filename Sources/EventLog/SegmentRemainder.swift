@@ -9,8 +9,8 @@ struct SegmentRemainder {
   /// The highest first position of an intact header after the start of the range. A block at the start itself is the
   /// block under examination.
   private(set) var laterBlock: LogPosition?
-  /// The position of an intact header at the start that follows another block than the one that stands before it.
-  private(set) var strangerAtStart: LogPosition?
+  /// The first position of an intact header at the start whose `chain` does not match the block before the range.
+  private(set) var mismatchedBlockAtStart: LogPosition?
 
   /// The number of bytes to read at a time; a multiple of the block alignment.
   private static let chunkBytes = 256 * 1024
@@ -36,7 +36,7 @@ struct SegmentRemainder {
   /// durable, if a later block was written, or if the block of this position has a chain which proves that the previous
   /// block was a different one.
   func contradicts(endBefore position: LogPosition) -> Bool {
-    knownDurable >= position || (laterBlock.map { $0 >= position } ?? false) || strangerAtStart == position
+    knownDurable >= position || (laterBlock.map { $0 >= position } ?? false) || mismatchedBlockAtStart == position
   }
 
   private mutating func examine(_ bytes: RawSpan, at start: UInt64, isStart: Bool, salt: UInt64, chain: UInt32?) {
@@ -53,7 +53,7 @@ struct SegmentRemainder {
       if !isStart || offset > 0 {
         laterBlock = max(laterBlock ?? header.first, header.first)
       } else if let chain, header.chain != chain {
-        strangerAtStart = header.first
+        mismatchedBlockAtStart = header.first
       }
     }
   }

@@ -53,8 +53,8 @@ struct SegmentWalk {
     chain = index.chain
     knownDurable = LogPosition(index.next.value - 1)
     if !index.isEmpty {
-      // The block before may not be durable yet; nothing more than its own first position is certain.
-      knownDurable = LogPosition(index.place(at: index.count - 1).first.value - 1)
+      // The previous block may not be durable yet. Only the records before it are certain to be durable.
+      knownDurable = LogPosition(index.location(at: index.count - 1).first.value - 1)
     }
   }
 

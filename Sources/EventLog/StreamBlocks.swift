@@ -1,8 +1,8 @@
 package import ChatPrimitives
 
-/// Where records of a stream can be in a part of the log.
-package struct StreamPlaces: Sendable, Hashable {
-  /// Positions, in order, whose blocks may hold such records; every other block before `next` holds none.
+/// The blocks in a part of the log that can hold records of a stream.
+package struct CandidateBlocks: Sendable, Hashable {
+  /// Positions, in order, whose blocks may hold such records. No other block before `next` holds any.
   package var positions: [LogPosition]
   /// The position at which the next lookup begins.
   package var next: LogPosition
@@ -12,8 +12,8 @@ package struct StreamPlaces: Sendable, Hashable {
     self.next = next
   }
 
-  /// What is known without an index: the block that holds the position has to be looked at.
-  init(lookingAt position: LogPosition) {
+  /// The result without an index: the block that holds the position has to be read.
+  init(reading position: LogPosition) {
     positions = [position]
     next = position.next
   }
@@ -48,9 +48,9 @@ package struct StreamBlocks {
         return block
       }
       guard position <= last else { return nil }
-      let places = try source.streamPlaces(of: stream, from: position)
-      pending = places.positions[...]
-      position = places.positions.isEmpty ? places.next : max(position, places.next)
+      let candidates = try source.candidateBlocks(of: stream, from: position)
+      pending = candidates.positions[...]
+      position = candidates.positions.isEmpty ? candidates.next : max(position, candidates.next)
     }
   }
 }

@@ -25,9 +25,9 @@ struct TailRecovery {
     var reason: String
   }
 
-  /// Reads the whole segment once, and changes nothing.
-  /// - Throws: `log_corrupt` when what is missing or damaged was durable.
-  func judge() throws(LogError) -> Outcome {
+  /// Reads the whole segment once and changes nothing.
+  /// - Throws: `log_corrupt` if missing or damaged data was durable.
+  func classify() throws(LogError) -> Outcome {
     let size = try file.size()
     guard size <= header.segmentBytes else {
       throw LogError(
@@ -45,10 +45,10 @@ struct TailRecovery {
     flaw = bodyFlaw ?? flaw
     let rest = try SegmentRemainder(
       file, range: index.endOffset..<max(index.endOffset, size), salt: header.salt, chain: index.chain)
-    let place = LogError.Location(file: file.name, offset: index.endOffset, position: index.next)
+    let location = LogError.Location(file: file.name, offset: index.endOffset, position: index.next)
     let known = max(superblock.durable, walk.knownDurable)
     if known >= index.next || rest.contradicts(endBefore: index.next) {
-      throw LogError(flaw ?? FormatFlaw("the log ends before what is known to be durable (\(known))"), at: place)
+      throw LogError(flaw ?? FormatFlaw("the log ends before what is known to be durable (\(known))"), at: location)
     }
     let lastTime = try lastTime(walk.found[..<good])
     guard let writtenEnd = rest.writtenEnd else {
@@ -65,8 +65,8 @@ struct TailRecovery {
   /// Every earlier block is durable, because the header of the last block says so.
   func renewLastBlock(_ outcome: Outcome) throws(LogError) {
     guard !outcome.index.isEmpty, outcome.head > superblock.durable else { return }
-    let place = outcome.index.place(at: outcome.index.count - 1)
-    try file.write(try file.read(at: place.offset, count: place.bytes), at: place.offset)
+    let location = outcome.index.location(at: outcome.index.count - 1)
+    try file.write(try file.read(at: location.offset, count: location.bytes), at: location.offset)
   }
 
   /// Copies the torn end to a separate file, durably; `clearSaved` then overwrites it.

@@ -84,10 +84,10 @@ struct TailWriter {
   /// Writes the encoded block at the tail, with one write and one sync. It is durable when the call returns.
   mutating func write(_ block: BlockHeader, lastTime newTime: Timestamp) throws(LogError) {
     let sealed = frame.seal(block, salt: header.salt, chain: chain)
-    let place = offset
+    let blockOffset = offset
     let target = file
     try frame.withBytes { (bytes) throws(LogError) in
-      try target.write(bytes, at: place, position: sealed.first)
+      try target.write(bytes, at: blockOffset, position: sealed.first)
     }
     try file.syncAndCheckPath(position: sealed.first)
     segment.addToIndex(sealed, checksum: frame.headerChecksum)

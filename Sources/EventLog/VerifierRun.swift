@@ -6,7 +6,7 @@ struct VerifierRun {
   private let segments: [Segment]
   private let heads: TreeHeads
   private var report: LogVerifier.Report
-  private var walk: MerkleTreeBuilder
+  private var builder: MerkleTreeBuilder
   private var next = LogPosition.first
   private var time = Timestamp.earliest
   /// The last positions of the sealed segments.
@@ -16,7 +16,7 @@ struct VerifierRun {
     self.reader = reader
     self.heads = heads
     segments = reader.segments
-    walk = MerkleTreeBuilder(from: MerkleFrontier(), in: reader.catalog)
+    builder = MerkleTreeBuilder(from: MerkleFrontier(), in: reader.catalog)
     report = LogVerifier.Report(
       identity: reader.identity, head: reader.head, segments: segments.count, root: MerkleTree.emptyRoot,
       damagedSuperblockCopies: reader.damagedSuperblockCopies)
@@ -28,7 +28,7 @@ struct VerifierRun {
     let isTail = number == segments.count - 1
     let open = try segment.opened(before: isTail ? nil : segments[number + 1])
     try checkStart(open.header, isFirst: number == 0)
-    if number == 0 { report.treeHeads += try heads.check(walk.frontier) }
+    if number == 0 { report.treeHeads += try heads.check(builder.frontier) }
     let start = report.bytes
     if let seal = open.header.seal {
       let followsSealed = report.sealedSegments == number ? true : try allSealed(before: number)
@@ -40,9 +40,9 @@ struct VerifierRun {
       report.sealedSegments += 1
     } else {
       let index = isTail ? open.index : try freshIndex(open, before: segments[number + 1])
-      for place in (0..<index.count).map(index.place) {
-        _ = try checkBlock(open.block(place)) { _ in }
-        progress(start + place.offset)
+      for location in (0..<index.count).map(index.location) {
+        _ = try checkBlock(open.block(location)) { _ in }
+        progress(start + location.offset)
       }
       if isTail {
         // A crash can leave the tail too short but never too long.
@@ -61,10 +61,10 @@ struct VerifierRun {
   }
 
   func finish() throws(LogError) -> LogVerifier.Report {
-    guard walk.frontier.count == reader.head.value else {
+    guard builder.frontier.count == reader.head.value else {
       throw LogError(
-        FormatFlaw("the log ends with position \(walk.frontier.count), and \(reader.head) is known to be durable"),
-        at: .init(file: segments.last?.name ?? "log", position: LogPosition(walk.frontier.count + 1)))
+        FormatFlaw("the log ends with position \(builder.frontier.count), and \(reader.head) is known to be durable"),
+        at: .init(file: segments.last?.name ?? "log", position: LogPosition(builder.frontier.count + 1)))
     }
     guard report.treeHeads == heads.count else {
       throw LogError(
@@ -73,7 +73,7 @@ struct VerifierRun {
     }
     try checkHeadsOfSeals()
     var report = report
-    report.root = walk.frontier.root
+    report.root = builder.frontier.root
     return report
   }
 
@@ -122,8 +122,8 @@ struct VerifierRun {
       }
       time = record.envelope.time
       if record.payload.retained == nil { report.erased += 1 }
-      try walk.add(record, of: block, completed: completed)
-      if heads.includes(size: walk.frontier.count) { report.treeHeads += try heads.check(walk.frontier) }
+      try builder.add(record, of: block, completed: completed)
+      if heads.includes(size: builder.frontier.count) { report.treeHeads += try heads.check(builder.frontier) }
     }
     next = block.last.next
     report.blocks += 1
@@ -143,7 +143,7 @@ struct VerifierRun {
         FormatFlaw(reason),
         at: .init(file: file.name, offset: UInt64(section?.offset ?? 0), position: open.header.first))
     }
-    guard seal.peaks == walk.frontier.peaks.flatMap(\.bytes) else {
+    guard seal.peaks == builder.frontier.peaks.flatMap(\.bytes) else {
       throw flaw("the Merkle peaks of the segment are not those of the records before it")
     }
     guard let table = open.tables?.table, let numbers = table.distinctNumbers else {
@@ -159,9 +159,9 @@ struct VerifierRun {
     }
     var contents = SealedContents(numbers: numbers)
     for found in blocks.found {
-      let place = BlockPlace(
+      let location = BlockLocation(
         first: found.header.first, last: found.header.last, offset: found.offset, bytes: found.header.frameBytes)
-      let block = try checkBlock(open.block(place)) { contents.add($0) }
+      let block = try checkBlock(open.block(location)) { contents.add($0) }
       do {
         // A segment's length fits an Int.
         try contents.add(block.records, at: Int(found.offset))
@@ -173,10 +173,10 @@ struct VerifierRun {
     guard blocks.next.value - open.header.first.value == seal.records, time == seal.lastTime else {
       throw flaw("the seal's number of records or last time is not that of the blocks")
     }
-    sealedEnds.append(walk.frontier.count)
+    sealedEnds.append(builder.frontier.count)
     let pairs = [
       (seal.sections.index, contents.index, "index"), (seal.sections.streams, contents.streams, "index of streams"),
-      (seal.sections.tree, contents.tree(end: walk.frontier), "tree"),
+      (seal.sections.tree, contents.tree(end: builder.frontier), "tree"),
     ]
     for (section, expected, name) in pairs where try file.section(section) != expected {
       throw flaw("the \(name) of the segment is not that of its records", section)

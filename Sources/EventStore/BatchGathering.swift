@@ -5,12 +5,12 @@
 /// serve only half of the clients. Therefore a batch with fewer commands than the previous one waits for the others, as
 /// long as they keep arriving. If none arrive, as is typical over a network, waiting is tried only occasionally.
 struct BatchGathering {
-  /// How long nothing must have come before a batch is written: a small part of a sync.
-  static let patience: Duration = .microseconds(8)
-  /// How many batches at most go by without an attempt.
+  /// How long no command must have arrived before a batch is written: a small part of the time of a sync.
+  static let maximumWait: Duration = .microseconds(8)
+  /// The maximum number of batches in a row without an attempt to wait.
   static let longestPause = 64
-  /// Once in so many batches as many again are hoped for as there are, so that halves find together.
-  static let hopeInterval = 32
+  /// After this many batches, the next one expects twice as many commands, so that two alternating halves merge.
+  static let growthInterval = 32
 
   private var expected = 0
   private var batches = 0
@@ -31,7 +31,7 @@ struct BatchGathering {
   ///   - gained: whether any arrived while it waited.
   mutating func note(count: Int, waited: Bool, gained: Bool) {
     batches &+= 1
-    expected = batches % Self.hopeInterval == 0 ? 2 * count : count
+    expected = batches % Self.growthInterval == 0 ? 2 * count : count
     if gained {
       pause = 0
     } else if waited {

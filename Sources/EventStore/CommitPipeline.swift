@@ -173,18 +173,18 @@ extension CommitPipeline {
 
   /// Adds commands that arrive a moment later, if they can be expected.
   private func gather() {
-    let before = batch.answers.count
+    let before = batch.replies.count
     let waits = before > 0 && gathering.isWorthwhile(for: before)
-    while waits, gathering.isWorthwhile(for: batch.answers.count), let items = itemsWithinPatience() {
+    while waits, gathering.isWorthwhile(for: batch.replies.count), let items = itemsWithinMaximumWait() {
       perform(items)
     }
-    if !batch.answers.isEmpty {
-      gathering.note(count: batch.answers.count, waited: waits, gained: batch.answers.count > before)
+    if !batch.replies.isEmpty {
+      gathering.note(count: batch.replies.count, waited: waits, gained: batch.replies.count > before)
     }
   }
 
-  /// What comes before patience ends; nil when nothing does.
-  private func itemsWithinPatience() -> Deque<Item>? {
+  /// Waits for further items; nil if none arrive within `BatchGathering.maximumWait`.
+  private func itemsWithinMaximumWait() -> Deque<Item>? {
     let start = ContinuousClock.now
     while true {
       let seen = arrivals.load(ordering: .relaxed)
@@ -194,7 +194,7 @@ extension CommitPipeline {
       }
       if !items.isEmpty { return items }
       while arrivals.load(ordering: .relaxed) == seen {
-        if ContinuousClock.now - start >= BatchGathering.patience { return nil }
+        if ContinuousClock.now - start >= BatchGathering.maximumWait { return nil }
       }
     }
   }
@@ -233,19 +233,19 @@ extension CommitPipeline {
       lastDecision = now
       batch.events.append(contentsOf: decision.events)
     }
-    batch.answers.append(Answer(reply: decision.reply, completion: completion))
+    batch.replies.append(PendingReply(reply: decision.reply, completion: completion))
   }
 
   /// Makes the batch durable, and sends the replies.
   private func flush() {
-    guard !batch.answers.isEmpty else { return }
-    let settled = batch
-    batch = Batch(first: settled.block.next)
-    let failure = write(settled)
-    for answer in settled.answers {
-      answer.completion(failure.map { .failure($0) } ?? .success(answer.reply))
+    guard !batch.replies.isEmpty else { return }
+    let finishedBatch = batch
+    batch = Batch(first: finishedBatch.block.next)
+    let failure = write(finishedBatch)
+    for pending in finishedBatch.replies {
+      pending.completion(failure.map { .failure($0) } ?? .success(pending.reply))
     }
-    if !settled.block.isEmpty {
+    if !finishedBatch.block.isEmpty {
       isNoted = false
       lastWrite = .now
     } else if ContinuousClock.now - lastWrite >= .milliseconds(Self.idleMilliseconds) {
@@ -296,7 +296,7 @@ extension CommitPipeline {
     case maintenance(@Sendable (inout Machine) -> Void)
   }
 
-  private struct Answer {
+  private struct PendingReply {
     let reply: Machine.Reply
     let completion: Completion
   }
@@ -305,7 +305,7 @@ extension CommitPipeline {
   private struct Batch {
     var block: BlockBuilder
     var events: [RecordedEvent] = []
-    var answers: [Answer] = []
+    var replies: [PendingReply] = []
 
     init(first: LogPosition) {
       block = BlockBuilder(first: first)

@@ -25,14 +25,14 @@ extension CrashSimulation {
   /// Replaces a block by one from another history of the same log, as after restoring a part of a backup: same offset,
   /// same salt, same position, all checksums correct.
   func runOtherHistory() throws(SimulationFailure) {
-    guard try live(), try rest() else { throw failure("a life without faults was cut short") }
+    guard try live(), try idle() else { throw failure("a life without faults was cut short") }
     let payloadBytes = random.within(30...200)
     let fork = disk.afterKill()
     var forkModel = model
-    let own = try goOn(on: disk, log, &model, payloadBytes: payloadBytes)
-    // The fork's records differ, as those of a later try do.
+    let own = try appendBlock(on: disk, log, &model, payloadBytes: payloadBytes)
+    // This makes the fork's records differ, because the attempt number is part of them.
     _ = try? forkModel.submit(records: 1, payloadBytes: 1, isCompressible: true)
-    let other = try goOn(on: fork, nil, &forkModel, payloadBytes: payloadBytes)
+    let other = try appendBlock(on: fork, nil, &forkModel, payloadBytes: payloadBytes)
     guard try append() else { throw failure("a block was not taken") }
     try endLife()
     mayBeDamaged = true
@@ -48,8 +48,8 @@ extension CrashSimulation {
   }
 
   /// Appends one block of incompressible payloads.
-  /// - Returns: where it stands.
-  private func goOn(
+  /// - Returns: the block as it is stored.
+  private func appendBlock(
     on disk: SimulatedDisk, _ open: EmbeddedLog?, _ model: inout LogModel, payloadBytes: Int
   ) throws(SimulationFailure) -> Block {
     do throws(LogError) {
@@ -84,24 +84,24 @@ extension CrashSimulation {
     let paths = disk.paths(in: Self.logDirectory).filter { $0.hasSuffix(".seg") || $0.hasSuffix("superblock") }
     guard !paths.isEmpty else { return }
     var path = paths[random.below(paths.count)]
-    var place = random.below(disk.bytes(path)?.count ?? 0)
+    var target = random.below(disk.bytes(path)?.count ?? 0)
     if path.hasSuffix("superblock") {
-      place = random.below(2) * 4096 + random.below(512)
+      target = random.below(2) * 4096 + random.below(512)
     } else if random.isOne(in: 10) {
-      place = random.below(4096)
+      target = random.below(4096)
     } else if let block = seen.suffix(2).randomElement(using: &random), let offset = Int(exactly: block.offset) {
       path = Self.logDirectory + "/" + block.segment
-      place = offset + random.below(random.isOne(in: 2) ? 64 : block.storedBytes)
+      target = offset + random.below(random.isOne(in: 2) ? 64 : block.storedBytes)
     }
-    guard let bytes = disk.bytes(path), place < bytes.count else { return }
+    guard let bytes = disk.bytes(path), target < bytes.count else { return }
     if random.below(10) < 7 {
       outcome.bitFlips += 1
-      disk.damage(path, at: place, with: [bytes[place] ^ (1 << random.below(8))])
+      disk.damage(path, at: target, with: [bytes[target] ^ (1 << random.below(8))])
     } else {
       outcome.damagedSectors += 1
       let isNoise = random.isOne(in: 2)
       let sector = (0..<512).map { _ in isNoise ? UInt8(random.below(256)) : 0 }
-      disk.damage(path, at: place / 512 * 512, with: sector)
+      disk.damage(path, at: target / 512 * 512, with: sector)
     }
   }
 

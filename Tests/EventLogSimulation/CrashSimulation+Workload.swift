@@ -2,14 +2,14 @@ import ChatPrimitives
 import EventLog
 
 extension CrashSimulation {
-  /// One step of the work, drawn.
-  /// - Returns: false when a fault made the log fail.
-  func context() throws(SimulationFailure) -> Bool {
+  /// Performs one random step of the workload.
+  /// - Returns: false if a fault made the log fail.
+  func performStep() throws(SimulationFailure) -> Bool {
     switch random.below(22) {
     case 0..<13: return try append()
-    case 13..<15: return try rest()
+    case 13..<15: return try idle()
     case 15..<17: return try readBack()
-    case 17: return try look()
+    case 17: return try readConcurrently()
     case 18..<20: return try seal()
     default: return try reopen()
     }
@@ -54,10 +54,10 @@ extension CrashSimulation {
     return true
   }
 
-  /// What a server does when it has nothing else to do. All upkeep of the log belongs here.
-  func rest() throws(SimulationFailure) -> Bool {
+  /// Performs what a server does when it is idle. All upkeep of the log belongs here.
+  func idle() throws(SimulationFailure) -> Bool {
     guard let log else { return false }
-    let done = try attempt("rest") { () throws(LogError) in
+    let done = try attempt("idle") { () throws(LogError) in
       try log.noteIdle()
     }
     guard done else { return try failed(log) }
@@ -80,10 +80,10 @@ extension CrashSimulation {
     return true
   }
 
-  /// A reader beside the server: it sees nothing that is not durable, and never less than before.
-  func look() throws(SimulationFailure) -> Bool {
+  /// Reads with a separate reader, which must never see anything that is not durable, and never less than before.
+  func readConcurrently() throws(SimulationFailure) -> Bool {
     let before = reader?.head ?? .origin
-    let done = try attempt("look") { () throws(LogError) in
+    let done = try attempt("read concurrently") { () throws(LogError) in
       if let reader { try reader.refresh() } else { reader = try LogReader.open(directory: Self.directory, disk: disk) }
       guard let reader, reader.head > .origin else { return }
       seen.append(try reader.block(containing: reader.head))

@@ -103,7 +103,7 @@ package final class CrashSimulation {
     disk.plan(.interrupted, every: 40, of: .all)
     guard try open() else { return false }
     for _ in 0..<random.within(3...14) {
-      guard try context() else { return false }
+      guard try performStep() else { return false }
     }
     return true
   }
@@ -156,7 +156,7 @@ package final class CrashSimulation {
       return true
     } catch {
       if mayBeDamaged || disk.faults.misdirected > 0, error.code == .corrupt {
-        guard error.location != nil else { throw failure("no place: \(error)") }
+        guard error.location != nil else { throw failure("no location: \(error)") }
         return false
       }
       guard disk.faults.noticeable > before, error.code == .io || error.code == .fullDisk else {

@@ -14,7 +14,7 @@ package struct ErasedCopy: Sendable {
     var keys = CommitmentKeys()
     var erased: [LogRecord] = []
     for record in records {
-      keys.learn(record)
+      keys.recordRegistration(in: record)
       let isRegistration = record.isRegistration && record.envelope.stream == author
       guard record.envelope.actor == author || isRegistration else {
         erased.append(record)

@@ -23,7 +23,7 @@ final class SimulatedFile: DiskFile {
     try disk.change { (state) throws(DiskError) in
       let fault = try state.begin(.read, "pread", path, at: offset)
       if fault == .powerCut { throw state.powerLost("pread", path) }
-      let count = state.inodes[inode].live.read(into: buffer, at: try place(offset))
+      let count = state.inodes[inode].live.read(into: buffer, at: try intOffset(offset))
       state.bytesRead += count
       return count
     }
@@ -32,20 +32,20 @@ final class SimulatedFile: DiskFile {
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(DiskError) -> Int {
     try disk.change { (state) throws(DiskError) in
       state.writes += 1
-      let place = try place(offset)
+      let position = try intOffset(offset)
       switch try state.begin(.write, "pwrite", path, at: offset) {
       case .shortWrite(let length):
         let count = min(length ?? state.random.below(bytes.count), bytes.count)
-        state.inodes[inode].write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: place)
+        state.inodes[inode].write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: position)
         return count
       case .misdirects:
-        state.misdirect([UInt8](bytes), from: inode, at: place)
+        state.misdirect([UInt8](bytes), from: inode, at: position)
         return bytes.count
       case .powerCut:
-        state.inodes[inode].write(bytes, at: place)
+        state.inodes[inode].write(bytes, at: position)
         throw state.powerLost("pwrite", path)
       case .fails, .losesSync, nil:
-        state.inodes[inode].write(bytes, at: place)
+        state.inodes[inode].write(bytes, at: position)
         return bytes.count
       }
     }
@@ -89,27 +89,27 @@ final class SimulatedFile: DiskFile {
     return taken
   }
 
-  private func place(_ offset: UInt64) throws(DiskError) -> Int {
-    guard let place = Int(exactly: offset) else {
+  private func intOffset(_ offset: UInt64) throws(DiskError) -> Int {
+    guard let position = Int(exactly: offset) else {
       throw DiskError(operation: "seek", path: path, offset: offset, number: EOVERFLOW)
     }
-    return place
+    return position
   }
 }
 
 extension SimulatedDiskState {
-  /// Puts a write where it does not belong: at another multiple of 512 of the file, or into another one. The file that
-  /// it hits does not become longer.
-  mutating func misdirect(_ bytes: [UInt8], from inode: Int, at place: Int) {
+  /// Writes to the wrong place: to another multiple of 512 of the file, or to another file. The file that it hits does
+  /// not become longer.
+  mutating func misdirect(_ bytes: [UInt8], from inode: Int, at position: Int) {
     var victim = inode
     if random.isOne(in: 3) {
       let named = directories.values.flatMap(\.live.values).filter { inodes[$0].live.count > 0 }.sorted()
       if !named.isEmpty { victim = named[random.below(named.count)] }
     }
     let sectors = inodes[victim].live.count / SimulatedInode.sectorBytes
-    let shift = place % SimulatedInode.sectorBytes
+    let shift = position % SimulatedInode.sectorBytes
     var target = random.below(sectors) * SimulatedInode.sectorBytes + shift
-    if victim == inode, target == place {
+    if victim == inode, target == position {
       target = target >= SimulatedInode.sectorBytes ? target - SimulatedInode.sectorBytes : inodes[victim].live.count
     }
     inodes[victim].damage(bytes, at: target)

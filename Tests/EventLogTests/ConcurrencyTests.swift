@@ -52,7 +52,7 @@ struct ConcurrencyTests {
     repeat {
       number += 1
       let stream = Sample.envelope(number % 7).stream
-      _ = try log.streamPlaces(of: stream, from: .first)
+      _ = try log.candidateBlocks(of: stream, from: .first)
       let start = try log.start(notBefore: Sample.envelope(log.head.value / 2).time)
       #expect(start <= log.head.next)
       #expect(try log.segmentsToSeal() >= 0)
@@ -60,7 +60,7 @@ struct ConcurrencyTests {
     } while !isDone()
   }
 
-  @Test("appending, preparing, sealing, reading and asking at once lose and bend nothing")
+  @Test("concurrent appending, preparing, sealing, reading and queries lose and corrupt nothing")
   func everything() throws {
     try withDirectory { try everything(in: $0) }
   }

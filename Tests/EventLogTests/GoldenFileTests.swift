@@ -51,7 +51,7 @@ struct GoldenFileTests {
     #expect(report.records == 64 && report.blocks == 5 && report.segments == 3)
   }
 
-  @Test("a writer goes on behind them")
+  @Test("a writer can append to them")
   func appends() throws {
     var files: [String: [UInt8]] = [:]
     for name in try #require(try PosixDisk().list(directory + "/log")) {

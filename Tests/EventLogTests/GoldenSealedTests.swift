@@ -92,7 +92,7 @@ struct GoldenSealedTests {
     #expect(try tree.consistency(since: 130, by: signer).encoded() == bytes("consistency.proof"))
   }
 
-  @Test("a server goes on behind it, and seals what comes")
+  @Test("a server can append to it, and seals later segments")
   func goesOn() throws {
     var files: [String: [UInt8]] = [:]
     for name in ["checkpoint.key", "checkpoint.pub"] { files["\(dataDirectory)/\(name)"] = try bytes("sealed/\(name)") }

@@ -50,12 +50,12 @@ struct MerkleAuthorTests {
   @Test("a later record of kind 1, or one in a stream of another kind, is no registration")
   func onlyTheFirst() throws {
     var keys = CommitmentKeys()
-    keys.learn(record(1, kind: 1, streamKind: 2, stream: 1, actor: 1, .retained([0x2a, 32] + [UInt8](0..<32))))
-    keys.learn(record(2, kind: 2, streamKind: 1, stream: 1, actor: 1, .retained([0x2a, 32] + [UInt8](0..<32))))
+    keys.recordRegistration(in: record(1, kind: 1, streamKind: 2, stream: 1, actor: 1, .retained([0x2a, 32] + [UInt8](0..<32))))
+    keys.recordRegistration(in: record(2, kind: 2, streamKind: 1, stream: 1, actor: 1, .retained([0x2a, 32] + [UInt8](0..<32))))
     #expect(try keys.key(for: record(3, actor: 1)) == .none)
-    keys.learn(registration(4, of: 1))
-    keys.learn(registration(5, of: 1, .retained([0x2a, 32] + [UInt8](0..<32))))
-    keys.learn(registration(6, of: 1, .erased(digest: Self.key)))
+    keys.recordRegistration(in: registration(4, of: 1))
+    keys.recordRegistration(in: registration(5, of: 1, .retained([0x2a, 32] + [UInt8](0..<32))))
+    keys.recordRegistration(in: registration(6, of: 1, .erased(digest: Self.key)))
     #expect(try keys.key(for: record(7, actor: 1)) == known())
   }
 
@@ -70,7 +70,7 @@ struct MerkleAuthorTests {
     #expect(try keys.leaf(of: gone) == gone.leaf(author: .none))
   }
 
-  @Test("who starts in the middle is told whom to look up, and cannot hash before")
+  @Test("starting in the middle requires looking up the named authors before hashing")
   func middle() throws {
     var keys = CommitmentKeys(from: LogPosition(100))
     let own = RecordPayload.retainedWithSalt([1], salt: [UInt8](repeating: 5, count: 16))

@@ -78,7 +78,7 @@ struct MerkleProofTests {
     }
   }
 
-  @Test("what no tree has is refused, whatever the numbers")
+  @Test("impossible sizes and indexes are refused")
   func outOfRange() {
     let nodes = ModelNodes(leaves)
     for index in [UInt64(5), 6, .max] {

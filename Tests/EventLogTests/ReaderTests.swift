@@ -55,7 +55,7 @@ struct ReaderTests {
     #expect(try reader.allRecords() == log.allRecords())
   }
 
-  @Test("verify tells what stands behind the head and does not take it for damage")
+  @Test("verify reports bytes behind the head and does not treat them as damage")
   func verifyBehindHead() throws {
     let disk = try Sample.log(blocks: [3, 2, 4], closed: false)
     let report = try LogVerifier(directory: dataDirectory, disk: disk).run()
@@ -67,7 +67,7 @@ struct ReaderTests {
     #expect(whole.bytesBehindHead == 0 && whole.bytes == 64 * 1024)
   }
 
-  @Test("verify tells its progress, up to the end")
+  @Test("verify reports its progress, up to the end")
   func progress() throws {
     let disk = try Sample.log(blocks: [2, 2, 2, 2, 2, 2, 2], segmentBytes: 5120)
     var steps: [(UInt64, UInt64)] = []

@@ -54,8 +54,9 @@ struct SealedIndexTests {
         let reader = try LogReader.open(directory: dataDirectory, disk: disk)
         let before = reader.blocksRead
         var found: [LogRecord] = []
-        var walk = StreamBlocks(reader, stream: Self.uuid(stream), from: LogPosition(first), through: reader.head)
-        while let block = try walk.next() {
+        var streamBlocks = StreamBlocks(
+          reader, stream: Self.uuid(stream), from: LogPosition(first), through: reader.head)
+        while let block = try streamBlocks.next() {
           found += block.records.filter { $0.envelope.stream == Self.uuid(stream) && $0.position.value >= first }
         }
         #expect(found == records.filter { $0.envelope.stream == Self.uuid(stream) && $0.position.value >= first })
@@ -68,8 +69,8 @@ struct SealedIndexTests {
   func activeSegments() throws {
     let reader = try LogReader.open(directory: dataDirectory, disk: try Self.log(sealed: false))
     var found: [LogPosition] = []
-    var walk = StreamBlocks(reader, stream: Self.uuid(900), from: .first, through: LogPosition(2_000))
-    while let block = try walk.next() {
+    var streamBlocks = StreamBlocks(reader, stream: Self.uuid(900), from: .first, through: LogPosition(2_000))
+    while let block = try streamBlocks.next() {
       found += block.records.filter { $0.envelope.stream == Self.uuid(900) }.map(\.position)
     }
     #expect(found.map(\.value) == [7, 1_007])

@@ -9,53 +9,53 @@ import Testing
 /// disk. Another engine is added as another case of `DiskKind`.
 @Suite("The contract of a block store")
 struct StoreContractTests {
-  /// Where a store stands.
-  enum Place: CaseIterable {
+  /// The kind of disk on which a store is.
+  enum DiskKind: CaseIterable {
     case fileSystem
     case simulation
   }
 
-  /// A directory on one of the disks, for as long as the test runs.
-  private final class Ground {
-    let directory: String
+  /// A directory on one of the disks, which exists for as long as the test runs.
+  private final class TestDirectory {
+    let path: String
     let disk: any Disk
     private let isReal: Bool
 
-    init(_ place: Place) {
-      switch place {
+    init(_ kind: DiskKind) {
+      switch kind {
       case .fileSystem:
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID())").path
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID())").path
         disk = PosixDisk()
         isReal = true
       case .simulation:
-        directory = dataDirectory
+        path = dataDirectory
         disk = SimulatedDisk()
         isReal = false
       }
     }
 
     deinit {
-      if isReal { try? FileManager.default.removeItem(atPath: directory) }
+      if isReal { try? FileManager.default.removeItem(atPath: path) }
     }
 
     func open(segmentBytes: Int = 64 * 1024) throws -> EmbeddedLog {
-      try EmbeddedLog.open(directory: directory, disk: disk, options: Sample.options(segmentBytes: segmentBytes))
+      try EmbeddedLog.open(directory: path, disk: disk, options: Sample.options(segmentBytes: segmentBytes))
     }
 
-    func reader() throws -> LogReader { try LogReader.open(directory: directory, disk: disk) }
+    func reader() throws -> LogReader { try LogReader.open(directory: path, disk: disk) }
 
-    func verify() throws -> LogVerifier.Report { try LogVerifier(directory: directory, disk: disk).run() }
+    func verify() throws -> LogVerifier.Report { try LogVerifier(directory: path, disk: disk).run() }
 
     var segments: Int {
-      get throws { try disk.list(directory + "/log")?.count { $0.hasSuffix(".seg") } ?? 0 }
+      get throws { try disk.list(path + "/log")?.count { $0.hasSuffix(".seg") } ?? 0 }
     }
   }
 
-  @Test("what was appended is read, over segments and after opening again", arguments: Place.allCases)
-  func roundTrip(place: Place) throws {
-    let ground = Ground(place)
+  @Test("what was appended is read, over segments and after opening again", arguments: DiskKind.allCases)
+  func roundTrip(kind: DiskKind) throws {
+    let directory = TestDirectory(kind)
     var expected: [LogRecord] = []
-    let log = try ground.open(segmentBytes: 16 * 1024)
+    let log = try directory.open(segmentBytes: 16 * 1024)
     #expect(log.head == .origin && log.recovery.created && log.lastTime == .earliest)
     for records in 1...60 {
       let builder = try Sample.block(after: log.head, records: records % 9 + 1, compressible: records % 2 == 0)
@@ -63,12 +63,12 @@ struct StoreContractTests {
       expected += try LogRecord.parseAll(builder.raw.span.bytes, first: builder.first, count: builder.count)
       #expect(log.head.next == builder.next)
     }
-    #expect(try ground.segments > 2)
+    #expect(try directory.segments > 2)
     #expect(try log.allRecords() == expected)
     #expect(log.lastTime == expected.last?.envelope.time)
     let identity = log.identity
     try log.close()
-    let again = try ground.open()
+    let again = try directory.open()
     #expect(again.identity == identity && !again.recovery.created && again.recovery.tornTail == nil)
     #expect(again.recovery.superblockHead == log.head)
     #expect(try again.allRecords() == expected)
@@ -77,13 +77,13 @@ struct StoreContractTests {
       let block = try again.block(containing: position)
       #expect(block.first <= position && position <= block.last)
     }
-    #expect(try ground.verify().records == UInt64(expected.count))
+    #expect(try directory.verify().records == UInt64(expected.count))
   }
 
-  @Test("a position outside of the log is refused", arguments: Place.allCases)
-  func outOfRange(place: Place) throws {
-    let ground = Ground(place)
-    let log = try ground.open()
+  @Test("a position outside of the log is refused", arguments: DiskKind.allCases)
+  func outOfRange(kind: DiskKind) throws {
+    let directory = TestDirectory(kind)
+    let log = try directory.open()
     #expect(logError { _ = try log.block(containing: .first) }?.code == .outOfRange)
     try log.append(Sample.block(after: .origin, records: 3))
     #expect(try log.block(containing: LogPosition(3)).last == LogPosition(3))
@@ -94,19 +94,19 @@ struct StoreContractTests {
 
   @Test(
     "a block that does not follow the head, is empty or goes back in time is refused and changes nothing",
-    arguments: Place.allCases)
-  func wrongBlocks(place: Place) throws {
-    let ground = Ground(place)
-    let log = try ground.open()
+    arguments: DiskKind.allCases)
+  func wrongBlocks(kind: DiskKind) throws {
+    let directory = TestDirectory(kind)
+    let log = try directory.open()
     try log.append(Sample.block(after: .origin, records: 3))
-    let before = try ground.verify()
+    let before = try directory.verify()
     #expect(logError { try log.append(Sample.block(after: .origin, records: 1)) }?.code == .outOfOrder)
     #expect(logError { try log.append(Sample.block(after: LogPosition(4), records: 1)) }?.code == .outOfOrder)
     #expect(logError { try log.append(BlockBuilder(first: LogPosition(4))) }?.code == .invalidRecord)
     var early = BlockBuilder(first: LogPosition(4))
     try early.append(Sample.envelope(1), payload: [])
     #expect(logError { try log.append(early) }?.code == .invalidRecord)
-    #expect(try ground.verify() == before)
+    #expect(try directory.verify() == before)
     #expect(log.poison == nil)
     try log.append(Sample.block(after: log.head, records: 1))
     #expect(log.head == LogPosition(4))
@@ -114,23 +114,23 @@ struct StoreContractTests {
 
   @Test(
     "a block longer than a segment gets a segment of its own length, also in place of an empty one",
-    arguments: Place.allCases)
-  func longBlocks(place: Place) throws {
-    let ground = Ground(place)
-    let log = try ground.open(segmentBytes: LogFormat.minimumSegmentBytes)
+    arguments: DiskKind.allCases)
+  func longBlocks(kind: DiskKind) throws {
+    let directory = TestDirectory(kind)
+    let log = try directory.open(segmentBytes: LogFormat.minimumSegmentBytes)
     for records in [60, 1, 60, 60, 1, 1] {
       try log.append(Sample.block(after: log.head, records: records, payloadBytes: 200, compressible: false))
     }
     #expect(try log.allRecords().count == 183)
     try log.close()
-    #expect(try ground.verify().records == 183)
-    #expect(try ground.open(segmentBytes: LogFormat.minimumSegmentBytes).allRecords().count == 183)
+    #expect(try directory.verify().records == 183)
+    #expect(try directory.open(segmentBytes: LogFormat.minimumSegmentBytes).allRecords().count == 183)
   }
 
-  @Test("the longest block is written and read, a longer one cannot be made", arguments: Place.allCases)
-  func longestBlock(place: Place) throws {
-    let ground = Ground(place)
-    let log = try ground.open(segmentBytes: 1024 * 1024)
+  @Test("the longest block is written and read, a longer one cannot be made", arguments: DiskKind.allCases)
+  func longestBlock(kind: DiskKind) throws {
+    let directory = TestDirectory(kind)
+    let log = try directory.open(segmentBytes: 1024 * 1024)
     var builder = BlockBuilder(first: .first)
     let envelope = Sample.envelope(1)
     let overhead = LogFormat.recordHeaderBytes + envelope.encodedBytes
@@ -145,10 +145,10 @@ struct StoreContractTests {
     #expect(try log.block(containing: LogPosition(4)).rawBytes == BlockBuilder.maximumRawBytes)
   }
 
-  @Test("a closed log takes nothing more, is read, and closing twice does nothing", arguments: Place.allCases)
-  func closed(place: Place) throws {
-    let ground = Ground(place)
-    let log = try ground.open()
+  @Test("a closed log takes nothing more, is read, and closing twice does nothing", arguments: DiskKind.allCases)
+  func closed(kind: DiskKind) throws {
+    let directory = TestDirectory(kind)
+    let log = try directory.open()
     try log.append(Sample.block(after: .origin, records: 1))
     try log.close()
     try log.close()
@@ -157,24 +157,24 @@ struct StoreContractTests {
     #expect(try log.block(containing: .first).records.count == 1)
   }
 
-  @Test("a second holder is refused until the first is closed, a reader is not", arguments: Place.allCases)
-  func lock(place: Place) throws {
-    let ground = Ground(place)
-    let log = try ground.open()
+  @Test("a second holder is refused until the first is closed, a reader is not", arguments: DiskKind.allCases)
+  func lock(kind: DiskKind) throws {
+    let directory = TestDirectory(kind)
+    let log = try directory.open()
     try log.append(Sample.block(after: .origin, records: 2))
-    let error = logError { _ = try ground.open() }
+    let error = logError { _ = try directory.open() }
     #expect(error?.code == .locked)
-    #expect(error?.location?.file == ground.directory + "/lock")
-    #expect(try ground.reader().identity == log.identity)
+    #expect(error?.location?.file == directory.path + "/lock")
+    #expect(try directory.reader().identity == log.identity)
     try log.close()
-    #expect(try ground.open().head == LogPosition(2))
+    #expect(try directory.open().head == LogPosition(2))
   }
 
-  @Test("a reader shows all but the last block, and that too once the writer is idle", arguments: Place.allCases)
-  func readerBeside(place: Place) throws {
-    let ground = Ground(place)
-    let log = try ground.open(segmentBytes: 8 * 1024)
-    let reader = try ground.reader()
+  @Test("a reader shows all but the last block, and that too once the writer is idle", arguments: DiskKind.allCases)
+  func readerBeside(kind: DiskKind) throws {
+    let directory = TestDirectory(kind)
+    let log = try directory.open(segmentBytes: 8 * 1024)
+    let reader = try directory.reader()
     #expect(reader.head == .origin)
     for step in 1...40 {
       let before = log.head
@@ -187,48 +187,48 @@ struct StoreContractTests {
         #expect(reader.head == log.head)
       }
     }
-    #expect(try ground.segments > 2)
+    #expect(try directory.segments > 2)
     #expect(try reader.allRecords() == log.allRecords())
   }
 
-  @Test("a directory without a log is told from a log", arguments: Place.allCases)
-  func missing(place: Place) throws {
-    let ground = Ground(place)
-    #expect(logError { _ = try ground.reader() }?.code == .missing)
-    #expect(logError { _ = try ground.verify() }?.code == .missing)
-    try ground.open().close()
-    #expect(try ground.reader().head == .origin)
-    #expect(try ground.verify().records == 0)
+  @Test("a directory without a log is recognized", arguments: DiskKind.allCases)
+  func missing(kind: DiskKind) throws {
+    let directory = TestDirectory(kind)
+    #expect(logError { _ = try directory.reader() }?.code == .missing)
+    #expect(logError { _ = try directory.verify() }?.code == .missing)
+    try directory.open().close()
+    #expect(try directory.reader().head == .origin)
+    #expect(try directory.verify().records == 0)
   }
 
   @Test(
     "options out of bounds are refused before anything is made",
-    arguments: Place.allCases,
+    arguments: DiskKind.allCases,
     [
       (LogFormat.minimumSegmentBytes - 1, false), (LogFormat.minimumSegmentBytes, true),
       (LogFormat.minimumSegmentBytes + 1, true), (LogFormat.maximumSegmentBytes + 1, false),
     ])
-  func segmentLimits(place: Place, option: (segmentBytes: Int, isAccepted: Bool)) throws {
-    let ground = Ground(place)
+  func segmentLimits(kind: DiskKind, option: (segmentBytes: Int, isAccepted: Bool)) throws {
+    let directory = TestDirectory(kind)
     if option.isAccepted {
-      try ground.open(segmentBytes: option.segmentBytes).close()
+      try directory.open(segmentBytes: option.segmentBytes).close()
     } else {
-      #expect(logError { _ = try ground.open(segmentBytes: option.segmentBytes) }?.code == .tooLarge)
-      #expect(try ground.disk.list(ground.directory) == nil)
+      #expect(logError { _ = try directory.open(segmentBytes: option.segmentBytes) }?.code == .tooLarge)
+      #expect(try directory.disk.list(directory.path) == nil)
     }
   }
 
-  @Test("a log that another process did not close goes on where it was", arguments: Place.allCases)
-  func notClosed(place: Place) throws {
-    let ground = Ground(place)
+  @Test("a log that another process did not close goes on where it was", arguments: DiskKind.allCases)
+  func notClosed(kind: DiskKind) throws {
+    let directory = TestDirectory(kind)
     var head = LogPosition.origin
     for _ in 0..<3 {
-      let log = try ground.open()
+      let log = try directory.open()
       #expect(log.head == head && log.recovery.tornTail == nil)
       try log.append(Sample.block(after: head, records: 5))
       head = log.head
       // Released without `close`: the lock goes with the last reference, as it does when the process ends.
     }
-    #expect(try ground.open().allRecords().count == 15)
+    #expect(try directory.open().allRecords().count == 15)
   }
 }

@@ -27,7 +27,7 @@ struct BatchGatheringTests {
     #expect(attempts.count > 10)
     #expect(attempts.count < 40)
     let gaps = zip(attempts.dropFirst(), attempts).map { $0 - $1 }
-    #expect((gaps.max() ?? 0) <= BatchGathering.longestPause + 2 * BatchGathering.hopeInterval)
+    #expect((gaps.max() ?? 0) <= BatchGathering.longestPause + 2 * BatchGathering.growthInterval)
   }
 
   @Test("when someone came, the next small batch waits again")
@@ -46,7 +46,7 @@ struct BatchGatheringTests {
   func halvesFindTogether() {
     var gathering = BatchGathering()
     var hopes = 0
-    for _ in 0..<BatchGathering.hopeInterval * 4 {
+    for _ in 0..<BatchGathering.growthInterval * 4 {
       if gathering.isWorthwhile(for: 32) { hopes += 1 }
       gathering.note(count: 32, waited: false, gained: false)
     }

@@ -98,44 +98,44 @@ struct CommitPipelineTests {
     bench.disk.passOne()
     bench.disk.waitForHeldSync()
     Thread.sleep(forTimeInterval: 0.1)
-    #expect(answers.all == ["earlier: recorded(1)"])
-    #expect(bench.store.head == LogPosition(1))
-    bench.disk.release()
-    bench.pipeline.close()
-    #expect(answers.all.dropFirst() == ["first: recorded(2)", "repeat: already", "refusal: refused"])
-    #expect(bench.store.head == LogPosition(2))
-    try bench.close()
+    #expect(replies.all == ["earlier: recorded(1)"])
+    #expect(harness.store.head == LogPosition(1))
+    harness.disk.release()
+    harness.pipeline.close()
+    #expect(replies.all.dropFirst() == ["first: recorded(2)", "repeat: already", "refusal: refused"])
+    #expect(harness.store.head == LogPosition(2))
+    try harness.close()
   }
 
   @Test("when a sync fails, nobody who rests on it is answered, and nothing is written any more")
   func poisons() throws {
-    let bench = try Bench()
-    let answers = Answers()
-    bench.disk.hold()
-    try bench.pipeline.submit("tea", completion: answers.note("first"))
-    bench.disk.waitForHeldSync()
-    try bench.pipeline.submit("tea", completion: answers.note("repeat"))
-    bench.disk.failSyncs()
-    bench.disk.release()
-    while answers.all.count < 2 { Thread.sleep(forTimeInterval: 0.01) }
-    #expect(answers.all.allSatisfy { $0.contains("poisoned") })
-    #expect(bench.pipeline.poison != nil)
-    #expect(bench.store.head == .origin)
-    #expect(throws: CommitError.self) { try bench.pipeline.submit("milk", completion: answers.note("late")) }
-    bench.pipeline.close()
-    bench.store.close()
+    let harness = try PipelineHarness()
+    let replies = Replies()
+    harness.disk.hold()
+    try harness.pipeline.submit("tea", completion: replies.note("first"))
+    harness.disk.waitForHeldSync()
+    try harness.pipeline.submit("tea", completion: replies.note("repeat"))
+    harness.disk.failSyncs()
+    harness.disk.release()
+    while replies.all.count < 2 { Thread.sleep(forTimeInterval: 0.01) }
+    #expect(replies.all.allSatisfy { $0.contains("poisoned") })
+    #expect(harness.pipeline.poison != nil)
+    #expect(harness.store.head == .origin)
+    #expect(throws: CommitError.self) { try harness.pipeline.submit("milk", completion: replies.note("late")) }
+    harness.pipeline.close()
+    harness.store.close()
   }
 
-  @Test("positions are dense, answers are in order, times never decrease, and the log holds it all")
+  @Test("positions are dense, replies are in order, times never decrease, and the log has every event")
   func denseAndOrdered() async throws {
-    let bench = try Bench()
+    let harness = try PipelineHarness()
     let count = 5_000
     let replies = await withTaskGroup(of: [NamingMachine.Reply].self) { group in
       for writer in 0..<10 {
         group.addTask {
           var replies: [NamingMachine.Reply] = []
           for index in 0..<count / 10 {
-            guard let reply = try? await bench.pipeline.submit("\(writer)-\(index)") else { continue }
+            guard let reply = try? await harness.pipeline.submit("\(writer)-\(index)") else { continue }
             replies.append(reply)
           }
           return replies
@@ -148,16 +148,16 @@ struct CommitPipelineTests {
       return position.value
     }
     #expect(positions.sorted() == Array(1...UInt64(count)))
-    try bench.close()
+    try harness.close()
 
-    let reader = StoredEvents(try LogReader.open(directory: bench.directory.path))
+    let reader = StoredEvents(try LogReader.open(directory: harness.directory.path))
     #expect(reader.head == LogPosition(UInt64(count)))
     var position = LogPosition.origin
     var seen = 0
     while position < reader.head {
       for event in try reader.events(after: position, limit: 1_000) {
         #expect(event.position == position.next)
-        #expect(event.stamp.time == Bench.lastTime)
+        #expect(event.stamp.time == PipelineHarness.lastTime)
         position = event.position
         seen += 1
       }
@@ -169,13 +169,13 @@ struct CommitPipelineTests {
     "a clock a little behind the log waits for it; one that is far behind is followed, and recorded time stays",
     arguments: [-1, 0, 1])
   func clockBehind(beyond: Int64) async throws {
-    let last = Bench.now.adding(milliseconds: Limits.clockStepMilliseconds + beyond)
-    let bench = try Bench(lastTime: last)
-    for name in ["tea", "milk"] { _ = try await bench.pipeline.submit(name) }
-    try bench.close()
-    let reader = try LogReader.open(directory: bench.directory.path)
+    let last = PipelineHarness.now.adding(milliseconds: Limits.clockStepMilliseconds + beyond)
+    let harness = try PipelineHarness(lastTime: last)
+    for name in ["tea", "milk"] { _ = try await harness.pipeline.submit(name) }
+    try harness.close()
+    let reader = try LogReader.open(directory: harness.directory.path)
     let events = try StoredEvents(reader).events(after: .origin, limit: 10)
-    #expect(events.map(\.stamp.time) == Array(repeating: beyond > 0 ? Bench.now : last, count: 2))
+    #expect(events.map(\.stamp.time) == Array(repeating: beyond > 0 ? PipelineHarness.now : last, count: 2))
     for position in [LogPosition(1), LogPosition(2)] {
       let record = try reader.block(containing: position).records.first { $0.position == position }
       #expect(record?.envelope.time == last)
@@ -184,39 +184,39 @@ struct CommitPipelineTests {
 
   @Test("a follower sees each durable event once, from memory and from disk")
   func follows() async throws {
-    let bench = try Bench()
-    for index in 0..<300 { _ = try await bench.pipeline.submit("name \(index)") }
+    let harness = try PipelineHarness()
+    for index in 0..<300 { _ = try await harness.pipeline.submit("name \(index)") }
     var position = LogPosition.origin
     var names: [String] = []
-    while position < bench.store.head {
-      #expect(bench.store.waitForHead(beyond: position))
-      for recorded in try bench.store.events(after: position, limit: 7) {
+    while position < harness.store.head {
+      #expect(harness.store.waitForHead(beyond: position))
+      for recorded in try harness.store.events(after: position, limit: 7) {
         guard case .room(_, .lifecycle(.edited(let edit))) = recorded.event else { continue }
         names.append(try #require(edit.name))
         position = recorded.position
       }
     }
     #expect(names == (0..<300).map { "name \($0)" })
-    let reopened = EventStore(log: bench.log)
-    #expect(try reopened.events(after: .origin, limit: 1_000) == bench.store.events(after: .origin, limit: 1_000))
-    bench.store.close()
-    #expect(!bench.store.waitForHead(beyond: bench.store.head))
-    try bench.close()
+    let reopened = EventStore(log: harness.log)
+    #expect(try reopened.events(after: .origin, limit: 1_000) == harness.store.events(after: .origin, limit: 1_000))
+    harness.store.close()
+    #expect(!harness.store.waitForHead(beyond: harness.store.head))
+    try harness.close()
   }
 
   @Test("a full queue refuses at once, and what was queued is answered later")
   func refusesWhenFull() throws {
-    let bench = try Bench()
-    let answers = Answers()
-    bench.disk.hold()
-    try bench.pipeline.submit("tea", completion: answers.note("first"))
-    bench.disk.waitForHeldSync()
+    let harness = try PipelineHarness()
+    let replies = Replies()
+    harness.disk.hold()
+    try harness.pipeline.submit("tea", completion: replies.note("first"))
+    harness.disk.waitForHeldSync()
     var accepted = 1
     var refused = 0
     let text = String(repeating: "x", count: 16_000)
     for index in 0..<CommitPipeline<NamingMachine>.queueLimit * 2 {
       do throws(CommitError) {
-        try bench.pipeline.submit("\(index)\(text)") { _ in }
+        try harness.pipeline.submit("\(index)\(text)") { _ in }
         accepted += 1
       } catch {
         refused += 1
@@ -224,8 +224,8 @@ struct CommitPipelineTests {
     }
     #expect(accepted >= CommitPipeline<NamingMachine>.queueLimit)
     #expect(refused > 0)
-    bench.disk.release()
-    try bench.close()
-    #expect(bench.store.head == LogPosition(UInt64(accepted)))
+    harness.disk.release()
+    try harness.close()
+    #expect(harness.store.head == LogPosition(UInt64(accepted)))
   }
 }

@@ -89,7 +89,7 @@ private func recorded(_ event: ChatEvent) -> RecordedEvent {
 
 @Suite("The event codec")
 struct EventCodecTests {
-  @Test("every fact comes back as it was written", arguments: everyEvent)
+  @Test("every event is decoded as it was encoded", arguments: everyEvent)
   func roundTrip(event: ChatEvent) throws {
     let original = recorded(event)
     let (envelope, payload) = try EventCodec.encode(original)

@@ -40,8 +40,8 @@ private let userEvents: [ChatEvent] = [
   .user(alice, .account(.emailSet("alice@example.org"))),
   .user(alice, .account(.disabled)),
   .user(alice, .account(.enabled)),
-  .user(alice, .account(.preferencesSet(UserPreferences(sharesReadMarkers: false)))),
-  .user(alice, .account(.preferencesSet(UserPreferences(sharesReadMarkers: true)))),
+  .user(alice, .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: false)))),
+  .user(alice, .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: true)))),
   .user(alice, .sessions(.ended(golden(10), .accountDisabled))),
   .user(alice, .sessions(.ended(golden(10), .passwordChanged))),
   .user(

@@ -102,13 +102,15 @@ private func parseFooter(header bytes: [UInt8], sections: [UInt8]) {
 private func use(_ index: BlockIndex, _ header: SegmentHeader) {
   var next = header.first
   for number in 0..<index.count {
-    let place = index.place(at: number)
-    demand(place.first == next && place.first <= place.last, "the blocks of an index are dense")
-    demand(place.bytes >= LogFormat.blockHeaderBytes, "a block has room for its header")
-    demand(index.place(of: place.first) == place && index.place(of: place.last) == place, "a position finds its block")
-    next = place.last.next
+    let location = index.location(at: number)
+    demand(location.first == next && location.first <= location.last, "the blocks of an index are dense")
+    demand(location.bytes >= LogFormat.blockHeaderBytes, "a block has room for its header")
+    demand(
+      index.location(of: location.first) == location && index.location(of: location.last) == location,
+      "a position finds its block")
+    next = location.last.next
   }
-  demand(next == index.next && index.place(of: next) == nil, "an index ends with the segment")
+  demand(next == index.next && index.location(of: next) == nil, "an index ends with the segment")
   for time in index.lastTimes { demand(index.firstBlock(notBefore: time) != nil, "a time finds a block") }
 }
 

@@ -18,6 +18,7 @@ struct AuditTests {
   private static let device = DeviceID(UUIDBytes(high: 3, low: 1))
   private static let session = SessionID(UUIDBytes(high: 4, low: 1))
   private static let message = MessageID(UUIDBytes(high: 5, low: 1))
+  private static let report = ReportID(UUIDBytes(high: 9, low: 1))
   private static let invite = InviteID(UUIDBytes(high: 6, low: 1))
   private static let workspace = WorkspaceID(UUIDBytes(high: 7, low: 1))
   private static let picture = MediaID(UUIDBytes(high: 8, low: 1))
@@ -68,8 +69,9 @@ struct AuditTests {
       .logins(.credentialSet(credential)), .logins(.identityLinked(Identity(issuer: "i", subject: secret))),
       .logins(.identityUnlinked(Identity(issuer: "i", subject: secret), linked: LogPosition(7))),
       .account(.emailSet("\(secret)@example.org")), .account(.disabled), .account(.enabled),
-      .account(.preferencesSet(UserPreferences())),
+      .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: true))),
       .devices(.tokenMoved(device, token)), .media(.uploaded(picture, photo, name: nil)),
+      .blocks(.blocked(other)), .blocks(.unblocked(other)),
     ]
     return events + users.map { .user(user, $0) } + laterRoomEvents.map { .room(room, $0) }
       + workspaceEvents.map { .workspace(workspace, $0) } + [.server(.signingKeyRotated(generation: 2))]
@@ -93,6 +95,9 @@ struct AuditTests {
     .scheduling(.scheduled(message, scheduled)),
     .scheduling(.changed(message, ScheduledMessageEdit(text: "later", sendAt: scheduled.sendAt))),
     .scheduling(.cancelled(message)), .scheduling(.failed(message, .silenced)),
+    .reports(.filed(report, reporter: user, Report(subject: .user(other), reason: .spam, comment: "ads"))),
+    .reports(.resolved(report, ReportResolution(outcome: .userWarned, note: "warned"))),
+    .reports(.reopened(report, reporter: user)),
   ]
 
   private static let workspaceEvents: [WorkspaceEvent] = [
@@ -241,7 +246,7 @@ struct AuditTests {
   @Test("CSV is quoted as RFC 4180 has it")
   func sheet() throws {
     let pipe = Pipe()
-    var writer = AuditSheet(ByteOutput(pipe.fileHandleForWriting.fileDescriptor))
+    var writer = AuditCSV(ByteOutput(pipe.fileHandleForWriting.fileDescriptor))
     try writer.begin()
     for row in try rows(AuditFilter(kinds: try kinds("message.sent")), in: try log()) { try writer.write(row) }
     try writer.end()
@@ -249,11 +254,11 @@ struct AuditTests {
     let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     let lines = text.components(separatedBy: "\r\n")
     #expect(lines.count == 3)
-    #expect(lines[0] == AuditSheet.names.joined(separator: ","))
+    #expect(lines[0] == AuditCSV.names.joined(separator: ","))
     #expect(lines[1].hasSuffix(#","{""text"":""hello, \""world\""\r\n""}""#))
   }
 
-  @Test("nobody reads any more: told apart from other failures")
+  @Test("a closed output has an error of its own")
   func closedPipe() throws {
     let pipe = Pipe()
     let output = ByteOutput(pipe.fileHandleForWriting.fileDescriptor)
@@ -382,7 +387,7 @@ extension ChatEvent {
   /// Whether the envelope contains everything about the event.
   fileprivate var hasNoPayload: Bool {
     switch self {
-    case .user(_, .devices(.removed)), .user(_, .account(.disabled)), .user(_, .account(.enabled)),
+    case .user(_, .devices(.removed)), .user(_, .account(.disabled)), .user(_, .account(.enabled)), .user(_, .blocks),
       .room(_, .lifecycle(.archived)), .room(_, .lifecycle(.restored)),
       .room(_, .lifecycle(.deleted)), .room(_, .sharing(.inviteRevoked)), .room(_, .members(.left)),
       .room(_, .members(.removed)),

@@ -24,7 +24,7 @@ struct ImportPlanTests {
     return lines.flatMap { plan.commands(for: $0).map(\.fields.encoded) }
   }
 
-  @Test("speaking registers, creates and joins, once")
+  @Test("a message implies registration, creation of the room and joining, once")
   func speaking() {
     #expect(
       ops([line(.message), line(.message), line(.message, "ben")]) == [
@@ -56,7 +56,7 @@ struct ImportPlanTests {
     #expect(alone == later)
   }
 
-  @Test("no two fields run into each other")
+  @Test("adjacent fields are separated in IDs")
   func fields() {
     let first = texts([line(.message, "ab", room: "c")]).last
     let second = texts([line(.message, "b", room: "ca")]).last
@@ -122,7 +122,7 @@ struct ImportPlanTests {
   }
 
   @Test(
-    "what is no history line is told why",
+    "an invalid history line gets the reason",
     arguments: [
       ("{", "it is not valid JSON"), ("[1]", "it is not a JSON object"),
       (#"{"room":"r","type":"join","user":"u"}"#, "it has no field at"),

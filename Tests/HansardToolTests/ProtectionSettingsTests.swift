@@ -50,7 +50,7 @@ import Testing
     var connections = ConnectionSettings()
     (connections.maximum, connections.headSeconds) = (13, 14)
     (connections.bodySeconds, connections.bodyBytesPerSecond) = (15, 16)
-    (connections.uploadBytesPerSecond, connections.answerBytesPerSecond) = (18, 21)
+    (connections.uploadBytesPerSecond, connections.responseBytesPerSecond) = (18, 21)
     #expect(protection.connections == connections)
     #expect(protection.tls == TLSSettings(certificateFile: "c", keyFile: "k", offersHTTP2: false))
     let ranges = ["10.0.0.0/8", "::1"].compactMap { NetworkRange($0) }
@@ -59,7 +59,7 @@ import Testing
     #expect(protection.crossOrigin.maximumAge == 17)
   }
 
-  @Test("without anything, rates, logins and what a user does in a day are limited, and TLS, proxies and CORS are off")
+  @Test("by default, rates, logins and daily quotas are limited, and TLS, proxies and CORS are off")
   func defaults() throws {
     let (settings, problems) = try read("{}")
     #expect(problems == [])
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "what does not fit is refused, and named",
+    "invalid values are refused, and named",
     arguments: [
       (#"{"proxies": {"trusted": ["10.0.0.0/8", "elsewhere"]}}"#, "proxies.trusted in h.json", "\"elsewhere\""),
       (#"{"crossOrigin": {"origins": ["app.example.org"]}}"#, "crossOrigin.origins in h.json", "is not an origin"),

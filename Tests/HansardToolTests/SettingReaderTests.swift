@@ -23,7 +23,7 @@ import Testing
     #expect(settings.accessTokenLifetimeSeconds == 3)
   }
 
-  @Test("without anything, everything is as usual")
+  @Test("without settings, the defaults apply")
   func defaults() {
     let (settings, problems) = read()
     #expect(problems.isEmpty)
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "a key that is no setting is named",
+    "an unknown key is named",
     arguments: [
       (#"{"lisen": "x:1"}"#, "lisen"), (#"{"push": {"webhok": "x"}}"#, "push.webhok"), (#"{"pusch": {}}"#, "pusch"),
       (#"{"push": "x"}"#, "push"), (#"{"listen": {"host": "x"}}"#, "listen.host"),
@@ -51,7 +51,7 @@ import Testing
       ])
   }
 
-  @Test("a wrong value is named with its place and what is right")
+  @Test("a wrong value is named with its source and the allowed values")
   func wrongValue() throws {
     let inFile = try read(file(#"{"accessTokenLifetime": 0, "listen": "nowhere"}"#)).problems
     #expect(

@@ -25,7 +25,7 @@ struct TerminalTests {
     #expect(TextColumns.shortened("tea", to: 0) == "")
   }
 
-  @Test("nothing in a text steers the terminal")
+  @Test("control characters of a text do not reach the terminal")
   func visible() {
     #expect(
       TextColumns.visible("a\nb\tc\u{1b}[31m\u{9b}x\u{202e}y\r\n") == "a\\nb\\tc\u{fffd}[31m\u{fffd}x\u{fffd}y\\r\\n")
@@ -38,7 +38,7 @@ struct TerminalTests {
     #expect(lines == ["NAME   N  TEXT", "안나   7  x", "b     10  y"])
   }
 
-  @Test("JSON comes back as it went")
+  @Test("JSON is unchanged by a round trip")
   func json() throws {
     let texts = ["", "\"\\/", "\u{0}\u{1f}\u{7f}\u{80}\u{9f}\u{a0}", "안녕 👍\n\r\t", "\u{c2}\u{c2}"]
     let encoded = JSONValue.object([("texts", .list(texts.map { .text($0) })), ("n", .number(.max))]).encoded
@@ -69,7 +69,7 @@ struct TerminalTests {
     let bar = "reading  [######..................] 25 %  50 of 200 events  "
     for (note, shown) in [(nil, "25/s"), ("well", "well")] {
       let line = ProgressLine(
-        label: "reading", done: 50, total: 200, seconds: 2, unit: .things("events"), note: note)
+        label: "reading", done: 50, total: 200, seconds: 2, unit: .items("events"), note: note)
       #expect(line.text == bar + shown + "  6.00 s left")
     }
     let unknown = ProgressLine(label: "reading", done: 2_048, total: nil, seconds: 0, unit: .bytes, note: nil)

@@ -45,8 +45,8 @@ struct LookupCommand: ParsableCommand {
     let started = ContinuousClock.now
     let reader = try LogReader.open(directory: data)
     var found: [LogPosition] = []
-    var walk = StreamBlocks(reader, stream: stream, from: .first, through: reader.head)
-    while let block = try walk.next() { found += Self.positions(of: stream, in: block) }
+    var streamBlocks = StreamBlocks(reader, stream: stream, from: .first, through: reader.head)
+    while let block = try streamBlocks.next() { found += Self.positions(of: stream, in: block) }
     let milliseconds = (ContinuousClock.now - started) / .milliseconds(1)
     let decoded = reader.blocksRead
     var expected: [LogPosition] = []

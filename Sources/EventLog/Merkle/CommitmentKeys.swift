@@ -51,8 +51,8 @@ package struct CommitmentKeys: Sendable {
     known[author] = registration.map { .found(Self.key(in: $0)) } ?? .absent
   }
 
-  /// Takes note of a record that passes, whether it registers anyone or not.
-  package mutating func learn(_ record: LogRecord) {
+  /// Processes the next record. Remembers the key if the record is a registration.
+  package mutating func recordRegistration(in record: LogRecord) {
     guard Self.isRegistration(record) else { return }
     switch known[record.envelope.stream] {
     case .found: return
@@ -80,7 +80,7 @@ package struct CommitmentKeys: Sendable {
 
   /// Processes the next record and returns its leaf. Call it for every record in the order of positions.
   package mutating func leaf(of record: LogRecord) throws(FormatFlaw) -> MerkleHash {
-    learn(record)
+    recordRegistration(in: record)
     return try record.leaf(author: key(for: record))
   }
 

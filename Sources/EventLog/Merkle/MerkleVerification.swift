@@ -7,18 +7,18 @@ extension MerkleTree {
     guard index < size else {
       throw CheckpointFlaw(.mismatch, "the leaf \(index) is not in a tree of \(size)")
     }
-    var place = index
+    var number = index
     var last = size - 1
     var hash = leaf
     for sibling in path {
       guard last > 0 else { throw CheckpointFlaw(.mismatch, "the path has more hashes than the tree has levels") }
-      if place & 1 == 1 || place == last {
+      if number & 1 == 1 || number == last {
         hash = node(sibling, hash)
-        skipLevelsWithoutSibling(&place, &last)
+        skipLevelsWithoutSibling(&number, &last)
       } else {
         hash = node(hash, sibling)
       }
-      place >>= 1
+      number >>= 1
       last >>= 1
     }
     guard last == 0 else { throw CheckpointFlaw(.mismatch, "the path ends below the root") }
@@ -43,24 +43,24 @@ extension MerkleTree {
     // If the old tree is a full subtree, the path begins with its root, which the proof omits.
     let hashes = old & (old - 1) == 0 ? [oldRoot] + path : path
     guard let start = hashes.first else { throw CheckpointFlaw(.mismatch, "the path is empty") }
-    var place = old - 1
+    var number = old - 1
     var last = size - 1
-    while place & 1 == 1 {
-      place >>= 1
+    while number & 1 == 1 {
+      number >>= 1
       last >>= 1
     }
     var oldHash = start
     var hash = start
     for sibling in hashes.dropFirst() {
       guard last > 0 else { throw CheckpointFlaw(.mismatch, "the path has more hashes than the tree has levels") }
-      if place & 1 == 1 || place == last {
+      if number & 1 == 1 || number == last {
         oldHash = node(sibling, oldHash)
         hash = node(sibling, hash)
-        skipLevelsWithoutSibling(&place, &last)
+        skipLevelsWithoutSibling(&number, &last)
       } else {
         hash = node(hash, sibling)
       }
-      place >>= 1
+      number >>= 1
       last >>= 1
     }
     guard last == 0 else { throw CheckpointFlaw(.mismatch, "the path ends below the root") }
@@ -68,10 +68,10 @@ extension MerkleTree {
     guard hash == root else { throw CheckpointFlaw(.mismatch, "the path does not give the root") }
   }
 
-  /// At the right edge a node rises until it is a right child.
-  private static func skipLevelsWithoutSibling(_ place: inout UInt64, _ last: inout UInt64) {
-    while place & 1 == 0, place != 0 {
-      place >>= 1
+  /// Skips the levels at which a node on the right edge has no left sibling.
+  private static func skipLevelsWithoutSibling(_ number: inout UInt64, _ last: inout UInt64) {
+    while number & 1 == 0, number != 0 {
+      number >>= 1
       last >>= 1
     }
   }

@@ -69,10 +69,10 @@ final class BackgroundSealer: Sendable {
       } catch {
         onFailure(error)
       }
-    } while goesOn()
+    } while shouldContinue()
   }
 
-  private func goesOn() -> Bool {
+  private func shouldContinue() -> Bool {
     state.withLock { state in
       switch state {
       case .wokenAgain:

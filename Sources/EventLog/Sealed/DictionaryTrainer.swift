@@ -19,7 +19,7 @@ struct DictionaryTrainer {
   init(_ sample: [UInt8]) {
     self.sample = sample
     counters = [UInt32](repeating: 0, count: 1 << Self.counterBits)
-    for place in 0..<max(sample.count - Self.sequenceBytes, 0) { counters[slot(place)] &+= 1 }
+    for offset in 0..<max(sample.count - Self.sequenceBytes, 0) { counters[slot(offset)] &+= 1 }
   }
 
   /// - Parameter bytes: the maximum length of the dictionary.
@@ -30,7 +30,7 @@ struct DictionaryTrainer {
     for part in 0..<parts {
       let best = best(in: sample.count * part / parts..<sample.count * (part + 1) / parts)
       chosen.append(best)
-      for place in best.start..<best.start + Self.sequences { counters[slot(place)] = 0 }
+      for offset in best.start..<best.start + Self.sequences { counters[slot(offset)] = 0 }
     }
     // LZ4 refers back at most 64 KiB, so the end of the dictionary stays within reach the longest.
     chosen.sort { $0.sum < $1.sum }
@@ -51,9 +51,9 @@ struct DictionaryTrainer {
     return best
   }
 
-  private func slot(_ place: Int) -> Int {
+  private func slot(_ offset: Int) -> Int {
     var sequence: UInt64 = 0
-    for index in 0..<Self.sequenceBytes { sequence = sequence << 8 | UInt64(sample[place + index]) }
+    for index in 0..<Self.sequenceBytes { sequence = sequence << 8 | UInt64(sample[offset + index]) }
     // Fibonacci hashing: the multiplier is 2^64 over the golden ratio.
     return Int((sequence &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 - Self.counterBits))
   }

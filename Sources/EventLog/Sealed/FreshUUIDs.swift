@@ -40,9 +40,9 @@ struct FreshUUIDs {
       for (half, words) in [group.map(\.high), group.map(\.low)].enumerated() {
         let rows = BitMatrix.transposed(words + Array(repeating: 0, count: 64 - words.count))
         for (row, word) in rows.enumerated() {
-          let place = (half * 64 + row) * stride + start / 8
+          let offset = (half * 64 + row) * stride + start / 8
           for index in 0..<min(8, stride - start / 8) {
-            bytes[place + index] = UInt8(truncatingIfNeeded: word >> (56 - UInt64(index) * 8))
+            bytes[offset + index] = UInt8(truncatingIfNeeded: word >> (56 - UInt64(index) * 8))
           }
         }
       }

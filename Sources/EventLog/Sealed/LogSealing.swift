@@ -28,14 +28,14 @@ final class LogSealing: Sendable {
     self.key = key
   }
 
-  /// Makes work in progress end soon, and lets nothing begin any more.
-  func halt() {
+  /// Makes work in progress stop soon and prevents new work.
+  func requestStop() {
     isStopped.store(true, ordering: .sequentiallyConsistent)
   }
 
-  /// The same, and returns when the work in progress has ended.
-  func stop() {
-    halt()
+  /// Requests the stop, and returns when the work in progress has ended.
+  func stopAndWait() {
+    requestStop()
     work.wait()
   }
 
@@ -75,9 +75,9 @@ final class LogSealing: Sendable {
       try folder.sync()
       try storeHead(sealed.end, signedBy: key)
     } catch {
-      // Which form a crash would leave is not known now, and a later sync would not tell: nothing is sealed on top of it
-      // until the log is opened again.
-      halt()
+      // It is unknown which of the two files a crash would leave, and a later sync would not show it. Therefore nothing
+      // more is sealed until the log is opened again.
+      requestStop()
       throw error
     }
     return true

@@ -53,14 +53,14 @@ struct SegmentSealer {
     _ source: OpenSegment, from start: MerkleFrontier, to file: LogFile
   ) throws(LogError) -> (header: SegmentHeader, index: BlockIndex, end: MerkleFrontier)? {
     let index = source.index
-    var walk = MerkleTreeBuilder(from: start, in: catalog)
+    var builder = MerkleTreeBuilder(from: start, in: catalog)
     var survey = SegmentSurvey(blocks: index.count)
     for number in 0..<index.count {
       if mustStop() { return nil }
-      let records = try source.block(index.place(at: number)).records
-      survey.add(records, unresolved: walk.unresolved(in: records))
+      let records = try source.block(index.location(at: number)).records
+      survey.add(records, unresolved: builder.unresolved(in: records))
     }
-    try walk.resolve(survey.authors, newcomers: survey.newcomers)
+    try builder.resolve(survey.authors, newcomers: survey.newcomers)
     var writer: DenseSegmentWriter
     do {
       writer = try DenseSegmentWriter(file, replacing: source.header, salt: random(), survey: survey)
@@ -69,12 +69,12 @@ struct SegmentSealer {
     }
     for number in 0..<index.count {
       if mustStop() { return nil }
-      let block = try source.block(index.place(at: number))
-      try walk.add(block) { writer.append($0) }
+      let block = try source.block(index.location(at: number))
+      try builder.add(block) { writer.append($0) }
       try writer.append(block.records)
     }
-    let (header, sealedIndex) = try writer.finish(start: start, end: walk.frontier, activeChain: index.chain)
-    return (header, sealedIndex, walk.frontier)
+    let (header, sealedIndex) = try writer.finish(start: start, end: builder.frontier, activeChain: index.chain)
+    return (header, sealedIndex, builder.frontier)
   }
 
   /// Reads the new file again before it replaces the old one.
@@ -87,7 +87,7 @@ struct SegmentSealer {
         FormatFlaw("the new file does not contain what was written"), at: .init(file: file.name, offset: 0))
     }
     let open = try OpenSegment(segment: segment, file: file, header: header, index: index)
-    for number in 0..<index.count { _ = try open.body(index.place(at: number)) }
+    for number in 0..<index.count { _ = try open.body(index.location(at: number)) }
     if let seal = header.seal {
       for section in seal.sections.all { _ = try file.section(section) }
     }

@@ -19,11 +19,11 @@ struct UUIDTable: Sendable {
     return bytes.span.bytes.uuid(at: number * UUIDBytes.byteCount)
   }
 
-  /// The numbers of those of the UUIDs that are in the table.
-  func numbers(of wanted: Set<UUIDBytes>) -> [Int: UUIDBytes] {
+  /// The numbers of the given UUIDs that are in the table.
+  func numbers(of uuids: Set<UUIDBytes>) -> [Int: UUIDBytes] {
     var numbers: [Int: UUIDBytes] = [:]
     for number in 0..<count {
-      if let uuid = self[number], wanted.contains(uuid) { numbers[number] = uuid }
+      if let uuid = self[number], uuids.contains(uuid) { numbers[number] = uuid }
     }
     return numbers
   }

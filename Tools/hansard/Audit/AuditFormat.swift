@@ -18,14 +18,14 @@ extension AuditFormat {
   func writer(to output: ByteOutput) -> any AuditWriter {
     switch self {
     case .table: AuditTable(output)
-    case .jsonl: AuditLines(output)
-    case .csv: AuditSheet(output)
+    case .jsonl: AuditJSONLines(output)
+    case .csv: AuditCSV(output)
     }
   }
 }
 
-/// One JSON object a line.
-struct AuditLines: AuditWriter {
+/// One JSON object per line.
+struct AuditJSONLines: AuditWriter {
   private let output: ByteOutput
 
   init(_ output: ByteOutput) {
@@ -43,8 +43,8 @@ struct AuditLines: AuditWriter {
   }
 }
 
-/// Comma-separated values (RFC 4180), with a line of names; `detail` is a JSON text.
-struct AuditSheet: AuditWriter {
+/// Comma-separated values (RFC 4180) with a header line. The `detail` column is JSON text.
+struct AuditCSV: AuditWriter {
   static let names = [
     "position", "time", "originalTime", "type", "stream", "actor", "service", "device", "subject", "command", "detail",
   ]

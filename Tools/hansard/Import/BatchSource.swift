@@ -24,7 +24,7 @@ actor BatchSource {
       lineNumber += 1
       switch line {
       case .tooLong:
-        refuse("it has more than \(LineReader.maximumLineBytes) bytes", in: &batch)
+        recordMalformed("it has more than \(LineReader.maximumLineBytes) bytes", in: &batch)
       case .text(let bytes):
         if bytes.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) { continue }
         do throws(HistoryParser.Flaw) {
@@ -32,7 +32,7 @@ actor BatchSource {
             batch.append(command, inputLine: lineNumber)
           }
         } catch {
-          refuse(error.reason, in: &batch)
+          recordMalformed(error.reason, in: &batch)
         }
       }
     }
@@ -46,7 +46,7 @@ actor BatchSource {
     (plan.counts, ImportReport(plan))
   }
 
-  private func refuse(_ reason: String, in batch: inout IngestBatch) {
+  private func recordMalformed(_ reason: String, in batch: inout IngestBatch) {
     plan.noteMalformedLine()
     batch.append(.init(inputLine: lineNumber, reason: reason))
   }

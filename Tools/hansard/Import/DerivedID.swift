@@ -21,7 +21,7 @@ enum DerivedID {
 
   static func leaveKey(_ line: LineIdentity) -> CommandID { CommandID(uuid(.leave, line.bytes, at: line.at)) }
 
-  private enum Thing: String {
+  private enum Kind: String {
     case user
     case room
     case message
@@ -32,9 +32,9 @@ enum DerivedID {
   /// The times that fit into version 7: 48 bits of milliseconds since 1970.
   private static let times: Range<Int64> = 0..<1 << 48
 
-  private static func uuid(_ thing: Thing, _ name: [UInt8], at time: Timestamp?) -> UUIDBytes {
+  private static func uuid(_ kind: Kind, _ name: [UInt8], at time: Timestamp?) -> UUIDBytes {
     var hash = SHA256()
-    hash.update(data: Array("\(namespace)\u{0}\(thing.rawValue)\u{0}".utf8))
+    hash.update(data: Array("\(namespace)\u{0}\(kind.rawValue)\u{0}".utf8))
     hash.update(data: name)
     let digest = Array(hash.finalize().prefix(UUIDBytes.byteCount))
     var high = digest[..<8].reduce(0) { $0 << 8 | UInt64($1) }

@@ -5,8 +5,9 @@ import Foundation
 struct ImportRun {
   /// How many rejected lines are printed. The user sees the first errors without flooding the terminal.
   static let shownFailures = 10
-  /// How long a server that takes nothing is waited for in all, and from which wait on it is asked again, in seconds.
-  private static let patience = 60.0
+  /// How long to wait in total, per batch, for a server that accepts nothing, and the shortest and longest wait between
+  /// two attempts, in seconds.
+  private static let maximumWait = 60.0
   private static let shortestWait = 0.25
   private static let longestWait = 5.0
 
@@ -16,7 +17,7 @@ struct ImportRun {
   private let bar: ProgressBar
   private var counts = ImportCounts()
   private var shown = 0
-  private var hasAnswer = false
+  private var hasReceivedResponse = false
 
   init(source: BatchSource, client: IngestClient, results: ResultsFile?, bar: ProgressBar) {
     self.source = source
@@ -55,9 +56,9 @@ struct ImportRun {
     var waited = 0.0
     var wait = Self.shortestWait
     while true {
-      let answer = try await send(batch, from: start, &outcomes)
+      let outcome = try await send(batch, from: start, &outcomes)
       var reason = "it responds with status 503"
-      switch answer {
+      switch outcome {
       case .complete:
         guard let busy = outcomes.firstIndex(where: { $0?.status == 503 }) else { return try count(batch, outcomes) }
         start = busy
@@ -66,7 +67,7 @@ struct ImportRun {
         if let problem { reason = "\(problem.code): \(problem.detail)" }
         if let seconds { wait = min(max(Double(seconds), Self.shortestWait), Self.longestWait) }
       }
-      guard waited < Self.patience else {
+      guard waited < Self.maximumWait else {
         throw ToolError(
           "the server accepts no data", because: reason,
           next: "check the server log; then run the same command again: it continues where it stopped")
@@ -79,10 +80,10 @@ struct ImportRun {
 
   private mutating func send(
     _ batch: IngestBatch, from start: Int, _ outcomes: inout [IngestResult?]
-  ) async throws -> IngestClient.Answer {
+  ) async throws -> IngestClient.IngestOutcome {
     var received = start
     do {
-      let answer = try await client.send(batch.body(from: start), lines: batch.lines.count - start) { portion in
+      let outcome = try await client.send(batch.body(from: start), lines: batch.lines.count - start) { portion in
         var matched: [(line: IngestBatch.Line, result: IngestResult)] = []
         for result in portion {
           guard received < batch.lines.count, result.line == received - start + 1 else {
@@ -94,14 +95,16 @@ struct ImportRun {
         }
         try results?.append(matched)
       }
-      hasAnswer = true
-      if case .complete = answer, received < batch.lines.count { throw Self.brokenOff("its response ended early") }
-      return answer
+      hasReceivedResponse = true
+      if case .complete = outcome, received < batch.lines.count {
+        throw Self.connectionLost("its response ended early")
+      }
+      return outcome
     } catch let error as ToolError {
       throw error
     } catch {
-      throw hasAnswer || received > start
-        ? Self.brokenOff(String(describing: error))
+      throw hasReceivedResponse || received > start
+        ? Self.connectionLost(String(describing: error))
         : ToolError(
           "the server cannot be reached", because: String(describing: error),
           next: "start it, or correct --server; then run the same command again")
@@ -110,7 +113,7 @@ struct ImportRun {
 
   private static func isDone(_ result: IngestResult) -> Bool { (200..<300).contains(result.status) }
 
-  private static func brokenOff(_ reason: String) -> ToolError {
+  private static func connectionLost(_ reason: String) -> ToolError {
     ToolError(
       "the connection to the server was lost", because: reason,
       next: "when the server runs again, run the same command again: it continues where it stopped")
@@ -118,7 +121,7 @@ struct ImportRun {
 
   private mutating func count(_ batch: IngestBatch, _ outcomes: [IngestResult?]) throws {
     for (line, outcome) in zip(batch.lines, outcomes) {
-      guard let outcome else { throw Self.brokenOff("a result is missing") }
+      guard let outcome else { throw Self.connectionLost("a result is missing") }
       if outcome.code == "service_only" {
         throw ToolError(
           "the token does not allow an import", because: outcome.detail,

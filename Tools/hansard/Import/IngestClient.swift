@@ -41,9 +41,9 @@ struct IngestClient {
     try await client.shutdown()
   }
 
-  /// The server's answer as a whole.
-  enum Answer {
-    /// All results were given to the caller.
+  /// The outcome of one request.
+  enum IngestOutcome {
+    /// All results were passed to the caller.
     case complete
     /// The server accepts nothing at the moment.
     case busy(Problem?, retryAfterSeconds: Int?)
@@ -55,14 +55,14 @@ struct IngestClient {
   /// - Throws: `ToolError` if a retry cannot help, otherwise the error of the connection.
   func send(
     _ body: ArraySlice<UInt8>, lines limit: Int, _ take: ([IngestResult]) throws -> Void
-  ) async throws -> Answer {
+  ) async throws -> IngestOutcome {
     var request = HTTPClientRequest(url: url)
     request.method = .POST
     request.headers.add(name: "Authorization", value: authorization)
     request.headers.add(name: "Content-Type", value: "application/x-ndjson")
     request.body = .bytes(ByteBuffer(bytes: body))
     let response = try await client.execute(request, deadline: .distantFuture)
-    guard response.status.code == 200 else { return try await refusal(response) }
+    guard response.status.code == 200 else { return try await rejection(response) }
     let decoder = JSONDecoder()
     var rest: [UInt8] = []
     var count = 0
@@ -103,14 +103,14 @@ struct IngestClient {
       next: "check that --server names a Hansard server")
   }
 
-  private func refusal(_ response: HTTPClientResponse) async throws -> Answer {
+  private func rejection(_ response: HTTPClientResponse) async throws -> IngestOutcome {
     var body = try await response.body.collect(upTo: Self.problemBytes)
     let bytes = body.readBytes(length: body.readableBytes) ?? []
     let problem = try? JSONDecoder().decode(Problem.self, from: Data(bytes))
     if response.status.code == 503 {
       return .busy(problem, retryAfterSeconds: response.headers.first(name: "Retry-After").flatMap { Int($0) })
     }
-    let said = problem.map { "\($0.code): \($0.detail)" } ?? "it is not a response of a Hansard server"
+    let reason = problem.map { "\($0.code): \($0.detail)" } ?? "it is not a response of a Hansard server"
     let next =
       switch response.status.code {
       case 300..<400: "pass the address of the server itself to --server: the import does not follow redirects"
@@ -118,6 +118,6 @@ struct IngestClient {
       default: "see docs/errors.md for the code"
       }
     throw ToolError(
-      "the server rejected the import with status \(response.status.code)", because: said, next: next)
+      "the server rejected the import with status \(response.status.code)", because: reason, next: next)
   }
 }

@@ -30,14 +30,14 @@ struct LogCheckProofCommand: AsyncParsableCommand {
       let older = try since.map(CheckpointFiles.note)
       let limit = older == nil ? InclusionProof.maximumBytes : ConsistencyProof.maximumBytes
       let content = try RegularFile.read(proof, limit: limit)
-      let verdict: [String]
+      let lines: [String]
       do throws(CheckpointFlaw) {
-        verdict = try Self.check(content, since: older, by: key)
+        lines = try Self.check(content, since: older, by: key)
       } catch {
         throw ToolError("\(proof) is not valid", because: error.reason, exit: .found)
       }
       let output = ByteOutput()
-      for line in verdict { try output.line(line) }
+      for line in lines { try output.line(line) }
       try output.flush()
     }
   }

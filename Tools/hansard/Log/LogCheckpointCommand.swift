@@ -41,7 +41,7 @@ struct LogProofs {
         next: "restore it from a backup; the server creates a key only for a log that never had one")
     }
     self.key = key
-    let bar = ProgressBar("hashing", total: nil, unit: .things("events"))
+    let bar = ProgressBar("hashing", total: nil, unit: .items("events"))
     defer { bar.finish() }
     tree = try LogTree(reader) { done, total in bar.update(done, of: total) }
   }

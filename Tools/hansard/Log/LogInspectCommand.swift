@@ -30,12 +30,12 @@ struct LogInspectCommand: AsyncParsableCommand {
       guard log.head > .origin else {
         throw ToolError("the log is empty", next: "run this again after the first event was recorded")
       }
-      let wanted = LogPosition(position ?? block ?? log.head.value)
-      let found = try log.block(containing: wanted)
+      let target = LogPosition(position ?? block ?? log.head.value)
+      let found = try log.block(containing: target)
       guard position != nil else { return try print(BlockView(found).fields) }
-      guard let record = found.records.first(where: { $0.position == wanted }) else {
+      guard let record = found.records.first(where: { $0.position == target }) else {
         throw ToolError(
-          "the block that should contain position \(wanted) does not contain it", next: "run hansard log verify")
+          "the block that should contain position \(target) does not contain it", next: "run hansard log verify")
       }
       try print(RecordView(record, in: found).fields)
     }

@@ -29,7 +29,7 @@ struct LogSealCommand: AsyncParsableCommand {
       let before = try Self.fullSegmentBytes(data.directory, head: log.head)
       try log.roll()
       let total = try log.segmentsToSeal()
-      let bar = ProgressBar("sealing", total: UInt64(total), unit: .things("segments"))
+      let bar = ProgressBar("sealing", total: UInt64(total), unit: .items("segments"))
       defer { bar.finish() }
       var sealed: UInt64 = 0
       bar.update(sealed)

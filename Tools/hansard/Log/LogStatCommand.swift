@@ -16,7 +16,7 @@ struct LogStatCommand: AsyncParsableCommand {
   func run() async throws {
     try await ToolError.report {
       let log = try data.openLog()
-      let bar = ProgressBar("reading", total: log.head.value, unit: .things("events"))
+      let bar = ProgressBar("reading", total: log.head.value, unit: .items("events"))
       defer { bar.finish() }
       let report = LogStatReport(try LogStatistics.gather(from: log) { done, _ in bar.update(done) })
       bar.finish()

@@ -26,7 +26,7 @@ struct PushExplainCommand: AsyncParsableCommand {
   func run() async throws {
     try await ToolError.report {
       let log = try data.openLog()
-      let bar = ProgressBar("reading", total: log.head.value, unit: .things("events"))
+      let bar = ProgressBar("reading", total: log.head.value, unit: .items("events"))
       defer { bar.finish() }
       let explanation = try PushExplanation(of: LogPosition(position), in: StoredEvents(log)) { bar.update($0) }
       bar.finish()
@@ -78,15 +78,15 @@ struct PushExplainCommand: AsyncParsableCommand {
   }
 
   private static func json(_ decision: FanOut.DeviceDecision, _ fate: PushExplanation.Fate?) -> JSONValue {
-    let place: [(String, JSONValue)] = [
+    let fields: [(String, JSONValue)] = [
       ("userId", .text(decision.user.description)), ("deviceId", .text(decision.device.description)),
     ]
     switch decision.decision {
     case .notify(let badge):
       return .object(
-        place + [("verdict", .text("notify")), ("badge", .number(badge))] + (fate.map(json) ?? []))
+        fields + [("verdict", .text("notify")), ("badge", .number(badge))] + (fate.map(json) ?? []))
     case .silent(let reason):
-      return .object(place + [("verdict", .text("silent")), ("reason", .text(reason.rawValue))])
+      return .object(fields + [("verdict", .text("silent")), ("reason", .text(reason.rawValue))])
     }
   }
 

@@ -26,12 +26,12 @@ struct DifferenceReport {
   }
 
   private static func rows(_ difference: RowDifference) -> [[String]] {
-    let place = [difference.table, TextColumns.visible(difference.key)]
+    let row = [difference.table, TextColumns.visible(difference.key)]
     switch difference.kind {
-    case .missing: return [place + ["(whole row)", "missing", "present"]]
-    case .unexpected: return [place + ["(whole row)", "present", "missing"]]
+    case .missing: return [row + ["(whole row)", "missing", "present"]]
+    case .unexpected: return [row + ["(whole row)", "present", "missing"]]
     case .changed(let columns):
-      return columns.map { place + [$0.column, TextColumns.visible($0.live), TextColumns.visible($0.rebuilt)] }
+      return columns.map { row + [$0.column, TextColumns.visible($0.live), TextColumns.visible($0.rebuilt)] }
     }
   }
 }

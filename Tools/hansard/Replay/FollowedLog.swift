@@ -8,9 +8,9 @@ import Foundation
 final class FollowedLog: EventFeed {
   /// The time between two checks of the files, in seconds.
   private static let interval = 0.02
-  /// A server writes down what is durable with the next block or when it falls idle; so long that is waited for, in
-  /// seconds.
-  private static let patience = 10.0
+  /// How long to wait for the head to advance, in seconds. A server records what is durable with the next block, or
+  /// when it becomes idle.
+  private static let maximumWait = 10.0
 
   private let reader: LogReader
 
@@ -29,7 +29,7 @@ final class FollowedLog: EventFeed {
   }
 
   func waitForHead(beyond position: LogPosition) -> Bool {
-    let end = Date(timeIntervalSinceNow: Self.patience)
+    let end = Date(timeIntervalSinceNow: Self.maximumWait)
     while head <= position {
       guard Date() < end else { return false }
       Thread.sleep(forTimeInterval: Self.interval)

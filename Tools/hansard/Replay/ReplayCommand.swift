@@ -43,14 +43,14 @@ struct ReplayCommand: AsyncParsableCommand {
     try recoverLog(lock)
     try reader.refresh()
     let rebuild = ProjectionRebuild(
-      directory: data.views, feed: StoredEvents(reader), logIdentity: reader.identity.bytes)
+      directory: data.readModelsDirectory, feed: StoredEvents(reader), logIdentity: reader.identity.bytes)
     for projection in projections { try rebuildOne(projection, with: rebuild, events: reader.head.value) }
   }
 
   private func rebuildOne(
     _ projection: any Projection.Type, with rebuild: ProjectionRebuild, events: UInt64
   ) throws {
-    let bar = ProgressBar(projection.name, total: events, unit: .things("events"))
+    let bar = ProgressBar(projection.name, total: events, unit: .items("events"))
     defer { bar.finish() }
     let report = try rebuild.rebuild(projection) { bar.update($0.done) }
     bar.finish()
@@ -77,7 +77,7 @@ struct ReplayCommand: AsyncParsableCommand {
       // A server is running. It records in the files how far the log is durable.
     }
     let rebuild = ProjectionRebuild(
-      directory: data.views, feed: FollowedLog(reader), logIdentity: reader.identity.bytes)
+      directory: data.readModelsDirectory, feed: FollowedLog(reader), logIdentity: reader.identity.bytes)
     let reports = try projections.map { try compareOne($0, with: rebuild) }
     if !reports.allSatisfy(\.isEqual) {
       throw ToolError(
@@ -89,7 +89,7 @@ struct ReplayCommand: AsyncParsableCommand {
   private func compareOne(
     _ projection: any Projection.Type, with rebuild: ProjectionRebuild
   ) throws -> VerificationReport {
-    let bar = ProgressBar(projection.name, total: nil, unit: .things("events"))
+    let bar = ProgressBar(projection.name, total: nil, unit: .items("events"))
     defer { bar.finish() }
     let report = try rebuild.verify(projection) { bar.update($0.done, of: $0.total) }
     bar.finish()

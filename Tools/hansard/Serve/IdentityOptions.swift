@@ -48,7 +48,7 @@ struct IdentityOptions: Sendable {
       guard var provider = found else { continue }
       provider.nonce = nonce ?? .plain
       if providers.contains(where: { $0.issuer == provider.issuer }) {
-        reader.refuse(
+        reader.recordProblem(
           "\(group).\(name).issuer", because: "another provider has the same issuer \(provider.issuer)",
           next: "put the audiences of both into one provider")
       }
@@ -73,23 +73,23 @@ struct IdentityOptions: Sendable {
       return nil
     }
     guard let issuer, !issuer.isEmpty else {
-      reader.refuse("\(group).issuer", because: "it is missing", next: "write the `iss` that the tokens have")
+      reader.recordProblem("\(group).issuer", because: "it is missing", next: "write the `iss` that the tokens have")
       return nil
     }
     if audiences.isEmpty {
-      reader.refuse(
+      reader.recordProblem(
         "\(group).audiences", because: "without it, tokens issued to any other app would be accepted",
         next: "list the client IDs of your apps at the provider")
     }
     guard let keys, let location = KeyLocation(keys) else {
-      reader.refuse(
+      reader.recordProblem(
         "\(group).jwks", because: "it is neither an https URL nor a file",
         next: "write the URL or file of the issuer's keys")
       return nil
     }
     let algorithms = names.compactMap { SignatureAlgorithm(rawValue: $0) }
     if algorithms.count != names.count || algorithms.isEmpty {
-      reader.refuse(
+      reader.recordProblem(
         "\(group).algorithms", because: "only \(defaults.joined(separator: ", ")) are supported",
         next: "remove the others"
       )

@@ -160,10 +160,10 @@ struct ServeRun {
   }
 
   private func openFiles(_ logger: Logger) -> OpenFiles.Shares {
-    let wanted = settings.protection.connections.maximum
+    let configured = settings.protection.connections.maximum
     let limit = OpenFiles.raiseLimit()
-    let possible = OpenFiles.shares(connections: wanted, limit: limit)
-    if possible.connections < wanted {
+    let possible = OpenFiles.shares(connections: configured, limit: limit)
+    if possible.connections < configured {
       logger.notice(
         "the limit on open files allows fewer connections than connections.maximum; raise it with `ulimit -n`",
         metadata: ["accepted": "\(possible.connections)", "openFiles": "\(limit)"])
@@ -185,12 +185,13 @@ struct ServeRun {
   ) async throws -> PushService? {
     guard let sender else { return nil }
     return try await PushService.open(
-      directory: settings.views, feed: opened.chat.store, logIdentity: opened.log.identity.bytes, recorder: opened.chat,
+      directory: settings.readModelsDirectory, feed: opened.chat.store, logIdentity: opened.log.identity.bytes,
+      recorder: opened.chat,
       sender: sender, logger: logger, now: { opened.chat.clock.settled })
   }
 
   private func open(_ log: EmbeddedLog, _ gate: StartGate, _ logger: Logger) async throws -> ServiceOpening.Opened {
-    let bar = ProgressBar("read models", total: log.head.value, unit: .things("events"))
+    let bar = ProgressBar("read models", total: log.head.value, unit: .items("events"))
     defer { bar.finish() }
     var opening = ServiceOpening(
       directory: settings.data, tokenLifetimeMilliseconds: Int64(settings.accessTokenLifetimeSeconds) * 1000,

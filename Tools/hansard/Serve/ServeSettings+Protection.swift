@@ -115,8 +115,8 @@ extension ConnectionSettings {
     uploadBytesPerSecond = reader.integer(
       "connections.uploadBytesPerSecond", default: uploadBytesPerSecond, in: 0...1_000_000_000,
       "the same for an uploaded file")
-    answerBytesPerSecond = reader.integer(
-      "connections.answerBytesPerSecond", default: answerBytesPerSecond, in: 0...1_000_000_000,
+    responseBytesPerSecond = reader.integer(
+      "connections.answerBytesPerSecond", default: responseBytesPerSecond, in: 0...1_000_000_000,
       "minimum speed of reading a waiting response, in bytes per second; 0 means no limit")
   }
 }
@@ -133,9 +133,9 @@ extension TLSSettings {
     case (let certificate?, let key?):
       return TLSSettings(certificateFile: certificate, keyFile: key, offersHTTP2: offersHTTP2)
     case (_?, nil):
-      reader.refuse("tls.certificateFile", because: "tls.keyFile is not set", next: "set both, or neither")
+      reader.recordProblem("tls.certificateFile", because: "tls.keyFile is not set", next: "set both, or neither")
     case (nil, _?):
-      reader.refuse("tls.keyFile", because: "tls.certificateFile is not set", next: "set both, or neither")
+      reader.recordProblem("tls.keyFile", because: "tls.certificateFile is not set", next: "set both, or neither")
     }
     return nil
   }
@@ -151,7 +151,7 @@ extension TrustedProxies {
       if let range = NetworkRange(text) {
         ranges.append(range)
       } else {
-        reader.refuse(
+        reader.recordProblem(
           key, because: "\"\(text)\" is neither an address nor a range of addresses",
           next: "write addresses like 10.1.2.3 or ranges like 10.0.0.0/8")
       }
@@ -171,7 +171,7 @@ extension CrossOriginSettings {
       "crossOrigin.maximumAge", default: maximumAge, in: 0...86_400,
       "seconds for which a browser can cache the response to a preflight")
     for origin in origins where !Self.isOrigin(origin) {
-      reader.refuse(
+      reader.recordProblem(
         key, because: "\"\(origin)\" is not an origin",
         next: "write a scheme and a host, like https://app.example.org, or *")
     }

@@ -16,8 +16,8 @@ struct ServeSettings: Sendable {
   let protection: ProtectionSettings
   let quotas: Quotas
 
-  /// The folder of the read models.
-  var views: String { data + "/views" }
+  /// The directory of the read models.
+  var readModelsDirectory: String { data + "/views" }
 
   /// A year, in seconds.
   private static let longestTokenLifetime = 31_536_000

@@ -7,20 +7,20 @@ import Configuration
 struct SettingReader {
   /// The first source that has a setting determines its value.
   private let sources: [SettingSource]
-  /// Nothing is set, and only the declarations count.
-  private let onlyLists: Bool
-  /// What was asked for, in that order.
+  /// True if only the declarations are collected. No values are set then.
+  private let collectsDeclarationsOnly: Bool
+  /// The settings that were read, in this order.
   private(set) var settings: [Setting] = []
   private(set) var problems: [ToolError] = []
 
   init(_ sources: [SettingSource]) {
     self.sources = sources
-    onlyLists = false
+    collectsDeclarationsOnly = false
   }
 
   private init() {
     sources = []
-    onlyLists = true
+    collectsDeclarationsOnly = true
   }
 
   /// The settings that `read` reads.
@@ -48,7 +48,7 @@ struct SettingReader {
   ) -> Value? {
     let found = text(key, option: option, default: defaultValue, meaning) ?? defaultValue
     if let value = parse(found) { return value }
-    refuse(key, because: "\"\(found)\" is not \(form)", next: "write \(form)")
+    recordProblem(key, because: "\"\(found)\" is not \(form)", next: "write \(form)")
     return parse(defaultValue)
   }
 
@@ -58,7 +58,7 @@ struct SettingReader {
     let setting = note(Setting(key: key, option: option, defaultValue: String(defaultValue), meaning: meaning))
     guard case .int(let number)? = value(setting, .int, "a whole number") else { return defaultValue }
     guard range.contains(number) else {
-      refuse(
+      recordProblem(
         key, because: "\(number) is not in the range \(range.lowerBound) to \(range.upperBound)",
         next: "write a number in this range")
       return defaultValue
@@ -83,7 +83,7 @@ struct SettingReader {
   /// The names that an operator chose for the groups under `key`, in alphabetical order. Only a file can have such
   /// groups. The documentation uses `NAME` for each of them, as in `identity.providers.NAME.issuer`.
   func names(under key: String) -> [String] {
-    if onlyLists { return ["NAME"] }
+    if collectsDeclarationsOnly { return ["NAME"] }
     let path = key.split(separator: ".").map(String.init)
     let names = sources.flatMap(\.keys).compactMap { found in
       found.count > path.count && found.starts(with: path) ? found[path.count] : nil
@@ -93,12 +93,12 @@ struct SettingReader {
 
   // MARK: Problems
 
-  /// Notes that a setting cannot be used.
-  mutating func refuse(_ key: String, because reason: String, next: String) {
-    let place = settings.last { $0.key == key }.flatMap { setting in
+  /// Records that a setting cannot be used.
+  mutating func recordProblem(_ key: String, because reason: String, next: String) {
+    let name = settings.last { $0.key == key }.flatMap { setting in
       source(of: setting).map { $0.name(of: setting) }
     }
-    problems.append(ToolError("the setting \(place ?? key) cannot be used", because: reason, next: next))
+    problems.append(ToolError("the setting \(name ?? key) cannot be used", because: reason, next: next))
   }
 
   /// Whether any source has the setting.

@@ -11,8 +11,8 @@ struct DataOption: ParsableArguments {
   @Option(name: .customLong("data"), help: "The server's data directory (or HANSARD_DATA).")
   var directory: String = ProcessInfo.processInfo.environment[Self.environmentName] ?? Self.defaultDirectory
 
-  /// The folder of the read models.
-  var views: String { directory + "/views" }
+  /// The directory of the read models.
+  var readModelsDirectory: String { directory + "/views" }
 
   /// Opens the log for reading, up to the last durable position. Also works while a server is running.
   func openLog() throws(LogError) -> LogReader {

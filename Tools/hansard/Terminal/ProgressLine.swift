@@ -2,8 +2,8 @@
 struct ProgressLine {
   enum Unit: Sendable {
     case bytes
-    /// Named in the plural.
-    case things(String)
+    /// The name of the items, in the plural.
+    case items(String)
   }
 
   let label: String
@@ -37,7 +37,7 @@ struct ProgressLine {
   private var amount: String {
     switch unit {
     case .bytes: total.map { "\(Quantity.bytes(done)) of \(Quantity.bytes($0))" } ?? Quantity.bytes(done)
-    case .things(let name):
+    case .items(let name):
       total.map { "\(Quantity.count(done)) of \(Quantity.count($0)) \(name)" } ?? "\(Quantity.count(done)) \(name)"
     }
   }
@@ -46,7 +46,7 @@ struct ProgressLine {
     let perSecond = UInt64(max(0, min(Double(done) / seconds, 1e15)))
     return switch unit {
     case .bytes: "\(Quantity.bytes(perSecond))/s"
-    case .things: "\(Quantity.count(perSecond))/s"
+    case .items: "\(Quantity.count(perSecond))/s"
     }
   }
 

@@ -14,7 +14,7 @@ enum TextColumns {
     var width = 0
     for scalar in character.unicodeScalars {
       if isWide(scalar) { return 2 }
-      if !takesNoRoom(scalar) { width = 1 }
+      if !hasNoWidth(scalar) { width = 1 }
     }
     return width
   }
@@ -37,29 +37,29 @@ enum TextColumns {
   /// The text on one line. Line feeds, carriage returns and tabs become escapes. Other control characters and
   /// characters that change the text direction become U+FFFD. Texts come from anyone and must not control the terminal.
   static func visible(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: steers) else { return text }
+    guard text.unicodeScalars.contains(where: isControl) else { return text }
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\n": result.append(contentsOf: "\\n".unicodeScalars)
       case "\r": result.append(contentsOf: "\\r".unicodeScalars)
       case "\t": result.append(contentsOf: "\\t".unicodeScalars)
-      case _ where steers(scalar): result.append("\u{fffd}")
+      case _ where isControl(scalar): result.append("\u{fffd}")
       default: result.append(scalar)
       }
     }
     return String(result)
   }
 
-  private static func steers(_ scalar: Unicode.Scalar) -> Bool {
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x00..<0x20, 0x7f..<0xa0, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069: true
     default: false
     }
   }
 
-  private static func takesNoRoom(_ scalar: Unicode.Scalar) -> Bool {
-    // The vowels and final consonants of Hangul join the consonant before them.
+  private static func hasNoWidth(_ scalar: Unicode.Scalar) -> Bool {
+    // Hangul vowels and final consonants combine with the consonant before them.
     if (0x1160...0x11ff).contains(scalar.value) { return true }
     let category = scalar.properties.generalCategory
     return category == .nonspacingMark || category == .enclosingMark || category == .format || category == .control

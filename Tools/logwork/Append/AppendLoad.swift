@@ -120,8 +120,8 @@ final class AppendLoad: Sendable {
   }
 
   private func submit(as writer: Int, _ random: inout SeededRandom, whenDone: @escaping @Sendable () -> Void) {
-    let turn = Turn(commands: outstanding, whenDone: whenDone)
-    let completion: CommitPipeline<SampleMachine>.Completion = { turn.take($0) }
+    let pending = PendingReplies(commands: outstanding, whenDone: whenDone)
+    let completion: CommitPipeline<SampleMachine>.Completion = { pending.take($0) }
     for _ in 0..<outstanding {
       let message = UUIDBytes(high: random.next(), low: random.next())
       do throws(CommitError) {
