@@ -41,15 +41,15 @@ struct ImageTools: Sendable {
   /// Waits for a slot and runs the body in it. Each user has only a few slots.
   /// - Parameter user: nil for services, which together have as many slots as one user.
   func inSlot<T: Sendable>(of user: UserID?, _ body: () async throws -> T) async throws -> T {
-    try await Self.orBusy { try await slots.run(for: user, body) }
+    try await Self.throwingBusy { try await slots.run(for: user, body) }
   }
 
   /// Reads the image header of a user's upload; nil if it is not an image. Uses separate slots.
   func headerOfUpload(at path: String, of user: UserID?) async throws -> ImageHeader? {
-    try await Self.orBusy { try await headerSlots.run(for: user) { try await header(of: path) } }
+    try await Self.throwingBusy { try await headerSlots.run(for: user) { try await header(of: path) } }
   }
 
-  private static func orBusy<T: Sendable>(_ body: () async throws -> T) async throws -> T {
+  private static func throwingBusy<T: Sendable>(_ body: () async throws -> T) async throws -> T {
     do {
       return try await body()
     } catch is TooManyWaiting {
@@ -125,9 +125,9 @@ package struct ImageSize: Sendable, Hashable {
     guard let width = fields["width"].flatMap({ UInt32($0) }), let height = fields["height"].flatMap({ UInt32($0) }),
       width > 0, height > 0
     else { return nil }
-    // EXIF's orientations from 5 to 8 lie on their side (TIFF 6.0, section 8, Orientation).
-    let isTurned = fields["orientation"].flatMap { Int($0) }.map { (5...8).contains($0) } ?? false
-    self.init(width: isTurned ? height : width, height: isTurned ? width : height)
+    // EXIF orientations 5 to 8 are rotated by a quarter turn (TIFF 6.0, section 8, Orientation).
+    let isRotated = fields["orientation"].flatMap { Int($0) }.map { (5...8).contains($0) } ?? false
+    self.init(width: isRotated ? height : width, height: isRotated ? width : height)
   }
 
   package var pixels: UInt64 { UInt64(width) * UInt64(height) }

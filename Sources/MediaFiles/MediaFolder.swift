@@ -39,23 +39,27 @@ package struct MediaFolder: Sendable, Hashable {
 
   package func holds(_ hash: ContentHash) -> Bool { access(file(hash), F_OK) == 0 }
 
-  /// The names of the directories that contents lie in.
-  func shelves() throws(MediaError) -> [String] {
+  /// The names of the directories that hold contents: the first two digits of their hashes.
+  func hashDirectories() throws(MediaError) -> [String] {
     try Self.entries(of: path).filter { name in name.utf8.count == 2 }.sorted()
   }
 
-  /// The contents of one of the `shelves` that were last put there before a time, in seconds since 1970.
-  func contents(of shelf: String, olderThan time: time_t) throws(MediaError) -> [ContentHash] {
-    try Self.entries(of: path + "/" + shelf).compactMap { name in
-      var status = stat()
-      guard let hash = ContentHash(hex: shelf + name), stat(file(hash), &status) == 0, status.st_mtim.tv_sec < time
-      else { return nil }
+  /// The contents in one of the `hashDirectories` that were last put there before a time, in seconds since 1970.
+  func contents(of directory: String, olderThan time: time_t) throws(MediaError) -> [ContentHash] {
+    try Self.entries(of: path + "/" + directory).compactMap { name in
+      guard let hash = ContentHash(hex: directory + name), isOlder(hash, than: time) else { return nil }
       return hash
     }
   }
 
-  /// Puts a whole and synced file in its place, for good. One of the same content that is there is replaced, and so
-  /// counts as new again.
+  /// Whether a content was last put there before a time, in seconds since 1970. False if there is no such content.
+  func isOlder(_ hash: ContentHash, than time: time_t) -> Bool {
+    var status = stat()
+    return stat(file(hash), &status) == 0 && status.st_mtim.tv_sec < time
+  }
+
+  /// Moves a complete and synced file to its final path, durably. It replaces an existing file of the same content,
+  /// which then counts as new again.
   func place(_ source: String, as hash: ContentHash) throws(MediaError) {
     try Self.put(source, at: file(hash))
   }

@@ -62,13 +62,14 @@ extension MediaStore {
   package func thumbnail(
     of hash: ContentHash, type: String, size: ImageSize?, width: Int, for user: UserID?
   ) async throws -> Thumbnail? {
+    // Checked first, so that a removed file looks the same as a file that the user may not see.
+    guard try await onDisk({ [folder] in folder.holds(hash) }) else { return nil }
     guard ContentType.isImage(type) else { throw MediaError.imageUndecodable }
     guard let tools else { throw MediaError.thumbnailsUnavailable }
     guard let step = Limits.thumbnailWidths.first(where: { $0 >= width }) ?? Limits.thumbnailWidths.last else {
       throw MediaError.imageUndecodable
     }
     let key = ThumbnailKey(content: hash, width: step, format: ThumbnailFormat(of: type))
-    guard try await onDisk({ [folder] in folder.holds(hash) }) else { return nil }
     let cached = try await onDisk { [folder, pool] in try StoredFile(folder.thumbnail(key), pool) }
     let file: StoredFile
     if let cached {

@@ -72,9 +72,9 @@ package final class MediaStore: Sendable {
     try await pool.runIfActive(body)
   }
 
-  /// The same for what must be done also when the task has been cancelled, for which `onDisk` does nothing: a client that
-  /// goes away leaves nothing behind.
-  func onDiskInAnyCase(_ body: @escaping @Sendable () -> Void) async {
+  /// Does the same, but also if the task was cancelled, in which case `onDisk` does nothing. This way, a client that
+  /// disconnects leaves nothing behind.
+  func onDiskEvenIfCancelled(_ body: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { continuation in
       pool.submit { _ in
         body()
@@ -114,7 +114,7 @@ extension MediaStore {
       return try await onDisk { try whole.finish() }
     } catch {
       let unfinished = file
-      await onDiskInAnyCase { unfinished.discard() }
+      await onDiskEvenIfCancelled { unfinished.discard() }
       throw error
     }
   }
@@ -143,7 +143,7 @@ extension MediaStore {
   }
 
   package func discard(_ file: ReceivedFile) async {
-    await onDiskInAnyCase { try? MediaFolder.remove(file.path) }
+    await onDiskEvenIfCancelled { try? MediaFolder.remove(file.path) }
   }
 }
 
@@ -200,17 +200,23 @@ extension MediaStore {
     now: Int, unused: (Set<ContentHash>) async throws -> Set<ContentHash>
   ) async throws -> Int {
     var count = 0
-    for shelf in try await onDisk({ [folder] in try folder.shelves() }) {
+    for directory in try await onDisk({ [folder] in try folder.hashDirectories() }) {
       try Task.checkCancellation()
       let old = try await onDisk { [folder, settings] in
-        try folder.contents(of: shelf, olderThan: now - settings.unreferencedSeconds)
+        try folder.contents(of: directory, olderThan: now - settings.unreferencedSeconds)
       }
       count += try await collect(old, unused)
     }
     return count
   }
 
-  /// Removes one content whatever its age, if it is not held and `isUnused` says so.
+  /// Whether a content is so old that `collect` removes it if nothing refers to it.
+  /// - Parameter now: the time, in seconds since 1970.
+  package func isCollectable(_ hash: ContentHash, now: Int) async throws -> Bool {
+    try await onDisk { [folder, settings] in folder.isOlder(hash, than: now - settings.unreferencedSeconds) }
+  }
+
+  /// Removes one content regardless of its age, if it is not held and `isUnused` returns true.
   /// - Returns: whether it was removed.
   package func remove(_ hash: ContentHash, if isUnused: () async throws -> Bool) async throws -> Bool {
     guard try await onDisk({ [folder] in folder.holds(hash) }) else { return false }

@@ -3,13 +3,13 @@ import Synchronization
 /// Work that several callers can wait for. Each key has one job at a time. It runs in the first slot that one of its
 /// callers gets, and is cancelled when no caller waits any more.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// Waits for a caller's turn and runs the body in it.
-  typealias Turn = @Sendable (_ body: @escaping @Sendable () async -> Void) async throws -> Void
+  /// Waits for a caller's slot and runs the body in it.
+  typealias Slot = @Sendable (_ body: @escaping @Sendable () async -> Void) async throws -> Void
 
   private struct Waiter {
     let continuation: CheckedContinuation<Value, any Error>
-    /// Waits for the turn of this caller; nil when it came while the work was in progress.
-    let turn: Task<Void, Never>?
+    /// Waits for this caller's slot; nil if the caller arrived while the work was in progress.
+    let slotWait: Task<Void, Never>?
   }
 
   private struct Job {
@@ -29,7 +29,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// - Parameter slot: waits for a slot of this caller. An error that it throws ends only this caller's wait.
   /// - Throws: the errors of `make`; `CancellationError` as soon as the caller is cancelled, even if others wait.
   func value(
-    of key: Key, in turn: @escaping Turn, _ make: @escaping @Sendable () async throws -> Value
+    of key: Key, in slot: @escaping Slot, _ make: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     let waiter = state.withLock { state in
       state.lastWaiter += 1
@@ -37,7 +37,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        join(key, waiter, continuation) { await self.takeTurn(key, waiter, turn, make) }
+        join(key, waiter, continuation) { await self.runInSlot(key, waiter, slot, make) }
       }
     } onCancel: {
       leave(key, waiter, CancellationError())
@@ -48,25 +48,25 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   private func join(
     _ key: Key, _ waiter: UInt64, _ continuation: CheckedContinuation<Value, any Error>,
-    _ takeTurn: @escaping @Sendable () async -> Void
+    _ runInSlot: @escaping @Sendable () async -> Void
   ) {
     let isCancelled = state.withLock { state in
       // A cancellation after this check waits for the lock and then finds the waiter.
       if Task.isCancelled { return true }
       var job = state.jobs[key] ?? Job()
-      let turn = job.worker == nil ? Task { await takeTurn() } : nil
-      job.waiters[waiter] = Waiter(continuation: continuation, turn: turn)
+      let slotWait = job.worker == nil ? Task { await runInSlot() } : nil
+      job.waiters[waiter] = Waiter(continuation: continuation, slotWait: slotWait)
       state.jobs[key] = job
       return false
     }
     if isCancelled { continuation.resume(throwing: CancellationError()) }
   }
 
-  private func takeTurn(
-    _ key: Key, _ waiter: UInt64, _ turn: Turn, _ make: @escaping @Sendable () async throws -> Value
+  private func runInSlot(
+    _ key: Key, _ waiter: UInt64, _ slot: Slot, _ make: @escaping @Sendable () async throws -> Value
   ) async {
     do {
-      try await turn {
+      try await slot {
         guard self.begin(key, waiter) else { return }
         let result: Result<Value, any Error>
         do { result = .success(try await make()) } catch { result = .failure(error) }
@@ -84,8 +84,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let others = state.withLock { state -> [Task<Void, Never>]? in
       guard let job = state.jobs[key], job.worker == nil, let own = job.waiters[waiter] else { return nil }
       state.jobs[key]?.worker = waiter
-      state.jobs[key]?.work = own.turn
-      return job.waiters.filter { $0.key != waiter }.compactMap(\.value.turn)
+      state.jobs[key]?.work = own.slotWait
+      return job.waiters.filter { $0.key != waiter }.compactMap(\.value.slotWait)
     }
     // The other callers no longer need a slot, so they leave the queue.
     for other in others ?? [] { other.cancel() }
@@ -108,7 +108,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return (nil, nil)
       }
       if job.waiters.isEmpty { state.jobs[key] = nil }
-      if job.worker == nil { return (left, left.turn) }
+      if job.worker == nil { return (left, left.slotWait) }
       return (left, job.waiters.isEmpty ? job.work : nil)
     }
     abandoned?.cancel()

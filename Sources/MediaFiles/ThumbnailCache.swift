@@ -96,8 +96,8 @@ final class ThumbnailCache: Sendable {
   }
 
   private func forEachFile(_ body: (String, Entry) -> Void) throws(MediaError) {
-    for shelf in try MediaFolder.entries(of: folder.thumbnails) where shelf.utf8.count == 2 {
-      let directory = folder.thumbnails + "/" + shelf
+    for hashDirectory in try MediaFolder.entries(of: folder.thumbnails) where hashDirectory.utf8.count == 2 {
+      let directory = folder.thumbnails + "/" + hashDirectory
       for name in try MediaFolder.entries(of: directory) {
         let path = directory + "/" + name
         var status = stat()

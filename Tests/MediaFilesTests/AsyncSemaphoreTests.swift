@@ -38,7 +38,7 @@ struct AsyncSemaphoreTests {
     #expect(try await slots.run(for: ben) { 3 } == 3)
   }
 
-  @Test("who is cancelled waits no longer, and leaves the place to others")
+  @Test("a cancelled waiter leaves its place to others")
   func cancellation() async throws {
     let slots = AsyncSemaphore<UserID>(1, ofUser: 1, waitingLimit: 1)
     let (first, open) = await holder(of: slots)
@@ -57,8 +57,8 @@ struct AsyncSemaphoreTests {
     let count = Mutex(0)
   }
 
-  /// Every caller's turn comes at once.
-  private let atOnce: SharedWork<Int, Int>.Turn = { await $0() }
+  /// Every caller gets a slot at once.
+  private let atOnce: SharedWork<Int, Int>.Slot = { await $0() }
 
   /// Work that continues until it is cancelled.
   private func endless(_ runs: Runs, _ begin: AsyncStream<Void>.Continuation) -> @Sendable () async throws -> Int {
@@ -87,7 +87,7 @@ struct AsyncSemaphoreTests {
     #expect(try await work.value(of: 1, in: atOnce) { 2 } == 2)
   }
 
-  @Test("who is cancelled does not wait for shared work that goes on for others", .timeLimit(.minutes(1)))
+  @Test("a cancelled caller does not wait for shared work that continues for others", .timeLimit(.minutes(1)))
   func leavingSharedWork() async throws {
     let work = SharedWork<Int, Int>()
     let (began, begin) = AsyncStream<Void>.makeStream()
@@ -103,8 +103,8 @@ struct AsyncSemaphoreTests {
     _ = await stays.result
   }
 
-  @Test("shared work is done in the first turn that any of its callers gets", .timeLimit(.minutes(1)))
-  func turnsOfSharedWork() async throws {
+  @Test("shared work is done in the first slot that any of its callers gets", .timeLimit(.minutes(1)))
+  func slotsOfSharedWork() async throws {
     let slots = AsyncSemaphore<UserID>(2, ofUser: 1, waitingLimit: 1)
     let work = SharedWork<Int, Int>()
     let (held, open) = await holder(of: slots)

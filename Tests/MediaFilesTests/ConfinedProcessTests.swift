@@ -13,7 +13,7 @@ struct ConfinedProcessTests {
     try await process.output(of: "/bin/sh", ["-c", script], reading: path).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test("it reads the file that it is given, and its answer comes back")
+  @Test("it reads the given file, and its output is returned")
   func reads() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/file [1]"
@@ -65,18 +65,18 @@ struct ConfinedProcessTests {
     #expect(String(decoding: limit, as: UTF8.self) == "\(seconds)\n")
   }
 
-  @Test("what fails or is killed has no answer")
+  @Test("a process that fails or is killed returns no output")
   func failures() async throws {
     #expect(try await shell("echo x; exit 3") == nil)
     #expect(try await shell("echo x; kill -9 $$") == nil)
   }
 
-  @Test("what writes too much is told from what fails")
+  @Test("too much output is distinguished from a failure")
   func tooLarge() async throws {
     await #expect(throws: OutputTooLarge.self) { _ = try await shell("exec cat", reading: "/dev/zero") }
   }
 
-  @Test("what does nothing for too long is killed, and gone when that is told")
+  @Test("a process that hangs is killed, and has ended when that is reported")
   func killed() async throws {
     var process = process
     process.wallTime = .milliseconds(200)
@@ -88,7 +88,7 @@ struct ConfinedProcessTests {
     #expect(!commands.contains { $0.contains(seconds) })
   }
 
-  @Test("what takes memory without end has no answer")
+  @Test("a process that exceeds its memory returns no output")
   func memory() async throws {
     #expect(try await shell("exec tail", reading: "/dev/zero") == nil)
   }

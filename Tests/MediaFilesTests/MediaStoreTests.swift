@@ -58,7 +58,7 @@ struct MediaStoreTests {
     #expect(try unfinished.isEmpty)
   }
 
-  @Test("nothing is no file")
+  @Test("an empty body is not a file")
   func empty() async throws {
     await #expect(throws: MediaError.empty) { try await store.receive(body([]), of: anna) }
     #expect(try unfinished.isEmpty)

@@ -17,8 +17,8 @@ struct ThumbnailCacheTests {
   /// Puts a file into the cache, with a modification time this many seconds after a fixed one.
   private func put(_ number: UInt8, bytes: Int, seconds: Int) throws {
     let path = folder.undecodable(sample(number))
-    let shelf = URL(filePath: path).deletingLastPathComponent()
-    try FileManager.default.createDirectory(at: shelf, withIntermediateDirectories: true)
+    let directory = URL(filePath: path).deletingLastPathComponent()
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     try Data(count: bytes).write(to: URL(filePath: path))
     let time = Date(timeIntervalSince1970: 1_700_000_000 + Double(seconds))
     try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: path)

@@ -41,8 +41,8 @@ struct ThumbnailLimitTests {
     #expect(programs.runs == 4)
     let later = Int(Date().timeIntervalSince1970) + 172_800
     #expect(try await store.collect(now: later) { $0 } == 1)
-    let shelf = "\(store.folder.thumbnails)/\(file.hash.hex.prefix(2))"
-    #expect(try FileManager.default.contentsOfDirectory(atPath: shelf).isEmpty)
+    let directory = "\(store.folder.thumbnails)/\(file.hash.hex.prefix(2))"
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
   }
 
   @Test("no program looks at a WebP with too many frames")

@@ -43,7 +43,7 @@ struct ThumbnailTests {
     #expect(WebPContainer.withoutMetadata(plain + [7]) == plain)
   }
 
-  @Test("what is no whole WebP is none")
+  @Test("an incomplete WebP is not recognized")
   func brokenWebP() {
     let whole = riff(("VP8X", [0, 0, 0, 0]), ("VP8 ", [1, 2, 3]))
     for length in 0..<whole.count { #expect(WebPContainer.withoutMetadata(Array(whole.prefix(length))) == nil) }
