@@ -42,14 +42,14 @@ package final class AsyncSemaphore<User: Hashable & Sendable>: Sendable {
     return Slot(of: user, in: self)
   }
 
-  /// Waits no longer than `patience` for a slot.
-  /// - Throws: `TooManyWaiting`, also when it has waited so long; `CancellationError`.
-  package func take(for user: User, patience: Duration) async throws -> Slot {
+  /// Waits for a slot for at most `timeout`.
+  /// - Throws: `TooManyWaiting`, also if no slot became free in this time; `CancellationError`.
+  package func take(for user: User, timeout: Duration) async throws -> Slot {
     if state.withLock({ $0.queue.enterIfFree(user) }) { return Slot(of: user, in: self) }
     return try await withThrowingTaskGroup(of: Slot?.self) { group in
       group.addTask { try await self.take(for: user) }
       group.addTask {
-        try await Task.sleep(for: patience)
+        try await Task.sleep(for: timeout)
         return nil
       }
       defer { group.cancelAll() }

@@ -21,7 +21,7 @@ package struct DeepLink: Sendable, Hashable {
     let scheme = parts[0][..<colon]
     guard let first = scheme.unicodeScalars.first, Self.isLetter(first),
       scheme.unicodeScalars.allSatisfy({ Self.isLetter($0) || "0123456789+-.".unicodeScalars.contains($0) }),
-      (parts[0] + parts[1]).unicodeScalars.allSatisfy(Self.mayStandInURI)
+      (parts[0] + parts[1]).unicodeScalars.allSatisfy(Self.isAllowedInURI)
     else { return nil }
     self.init(prefix: parts[0], suffix: parts[1])
   }
@@ -35,7 +35,7 @@ package struct DeepLink: Sendable, Hashable {
     ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
   }
 
-  private static func mayStandInURI(_ scalar: Unicode.Scalar) -> Bool {
+  private static func isAllowedInURI(_ scalar: Unicode.Scalar) -> Bool {
     isLetter(scalar) || "0123456789-._~:/?#[]@!$&'()*+,;=%".unicodeScalars.contains(scalar)
   }
 }

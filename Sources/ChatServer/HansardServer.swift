@@ -80,7 +80,7 @@ package struct HansardServer: Sendable {
   }
 
   /// How long requests in flight may take once the server is told to stop; then their connections are closed.
-  private static let stopPatience = Duration.seconds(10)
+  private static let stopTimeout = Duration.seconds(10)
 
   /// Listens, opens the service, and serves until SIGTERM, SIGINT or a failure. Then requests in flight are completed,
   /// for a limited time: a client that sends half a request or reads no response does not delay the end.
@@ -96,13 +96,13 @@ package struct HansardServer: Sendable {
     let opening = BackgroundOpening(ports: ports, open: open)
     var group = ServiceGroupConfiguration(
       services: [opening, application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-    group.maximumGracefulShutdownDuration = stopPatience
+    group.maximumGracefulShutdownDuration = stopTimeout
     do {
       try await ServiceGroup(configuration: group).run()
     } catch is CancellationError {
       logger.warning(
         "connections were closed at shutdown: their clients did not finish the request or read the response",
-        metadata: ["after": "\(stopPatience)"])
+        metadata: ["after": "\(stopTimeout)"])
     }
   }
 
@@ -132,7 +132,7 @@ package struct HansardServer: Sendable {
     _ route: Route, _ handlers: Handlers, _ limiter: RateLimiter, _ reads: ReadSlots, to router: Router<ServerContext>
   ) {
     let endpoint = route.endpoint
-    let reading = Reading(of: endpoint)
+    let readClass = ReadClass(of: endpoint)
     router.on(RouterPath(endpoint.path), method: endpoint.method.name) { request, context in
       let now = chat.now()
       let principal = try await authenticator.principal(of: request, for: endpoint, at: now)
@@ -146,10 +146,10 @@ package struct HansardServer: Sendable {
         bodyCharge: bodyCharge)
       try requestContext.requireQuery(of: endpoint)
       try requestContext.requirePrecondition(of: endpoint)
-      var response = try await reads.handle(requestContext, reading) {
+      var response = try await reads.handle(requestContext, readClass) {
         try await route.handle(handlers, requestContext)
       }
-      if reading != .media {
+      if readClass != .media {
         response = try responses.charge(response, to: context.address, over: context.channel, context.logger)
       }
       if let fields { response.headers.append(contentsOf: fields) }

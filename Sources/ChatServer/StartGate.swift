@@ -48,7 +48,7 @@ package final class StartGate: Sendable {
         mapping.status, mapping.problem(requestID: context.id), contentType: Problem.contentType,
         headers: mapping.headers)
     }
-    AnswerHeaders.complete(&response.headers)
+    ResponseHeaders.complete(&response.headers)
     return request.method == .head ? response.createHeadResponse() : response
   }
 }

@@ -23,7 +23,7 @@ import Testing
     #expect(!CombiningMarks.areFew(in: run + "\u{301}"))
   }
 
-  @Test func leavesOutWhatIsTooMuch() {
+  @Test func removesExcessMarks() {
     let run = String(repeating: "\u{301}", count: Limits.combiningMarks)
     let limited = CombiningMarks.limited("a" + run + run + "b" + run)
     #expect(limited.unicodeScalars.elementsEqual(("a" + run + "b" + run).unicodeScalars))

@@ -27,7 +27,7 @@ struct FairQueueSpecs {
     #expect(queue.enter(7, of: "anna") == .admitted)
   }
 
-  @Test("keeps a slot from a user who has as many as one may, and gives it to another")
+  @Test("gives a slot to another user if the first one has reached the limit")
   func slotsOfUser() {
     var queue = queue(("ben", 1), slots: 2)
     #expect(queue.enter(2, of: "anna") == .admitted)
@@ -35,7 +35,7 @@ struct FairQueueSpecs {
     #expect(queue.leave("ben") == 1)
   }
 
-  @Test("makes room at the expense of the user who waits most, down to equal shares")
+  @Test("drops tickets of the user with the most, down to equal shares")
   func eviction() {
     var queue = queue(("anna", 1), ("anna", 2), ("anna", 3), waitingLimit: 3)
     #expect(queue.enter(4, of: "anna") == .full)

@@ -90,7 +90,7 @@ struct TimestampTests {
     #expect(Timestamp(rfc3339: Timestamp.latest.rfc3339) == .latest)
   }
 
-  @Test("beyond what RFC 3339 can write the nearest end is written, and nothing overflows")
+  @Test("times outside of RFC 3339 are written as the nearest limit, and nothing overflows")
   func beyondTheEnds() {
     for beyond in [Int64.min, -62_167_219_200_001, -9_223_372_036_854_775_807] {
       #expect(Timestamp(milliseconds: beyond).rfc3339 == "0000-01-01T00:00:00.000Z")

@@ -54,7 +54,7 @@ struct TrustedTimeSpecs {
     #expect(clocks.time.heldFor == held - 5 * minute)
   }
 
-  @Test("a jump that comes back was never there")
+  @Test("a jump that is reverted has no effect")
   func comesBack() {
     var clocks = Clocks()
     _ = clocks.pass(second, wallAhead: 400 * day)
@@ -72,7 +72,7 @@ struct TrustedTimeSpecs {
     #expect(clocks.now == (passed >= held ? day + passed : passed))
   }
 
-  @Test("another jump while one is held begins anew")
+  @Test("another jump while one is held restarts the wait")
   func anotherJump() {
     var clocks = Clocks()
     _ = clocks.pass(0, wallAhead: day)
@@ -82,7 +82,7 @@ struct TrustedTimeSpecs {
     #expect(clocks.pass(second) == .jumpTrusted(ahead: 2 * day))
   }
 
-  @Test("an operator's word makes a jump trusted at once, and changes nothing where none is held")
+  @Test("an operator's confirmation makes a held jump trusted, and otherwise changes nothing")
   func confirmed() {
     var clocks = Clocks()
     #expect(clocks.confirm() == nil)
@@ -94,7 +94,7 @@ struct TrustedTimeSpecs {
   }
 
   @Test(
-    "every step back is followed, and one beyond the limit is told", arguments: [second, jump, jump + 1, 400 * day])
+    "every step back is followed, and one beyond the limit is reported", arguments: [second, jump, jump + 1, 400 * day])
   func stepBack(step: Int64) {
     var clocks = Clocks()
     #expect(clocks.pass(0, wallAhead: -step) == (step > jump ? .steppedBack(by: step) : nil))
@@ -243,7 +243,7 @@ struct TrustedTimeSpecs {
     #expect(Clocks(lastSettled: kept).settled == -400 * day)
   }
 
-  @Test("while it settles, a clock that comes back never was, and an operator's word ends it")
+  @Test("while it settles, a reverted clock has no effect, and an operator's confirmation ends it")
   func settlesEarly() {
     let last = Clocks.start.adding(milliseconds: -400 * day)
     var back = Clocks(lastRecorded: last)

@@ -88,7 +88,7 @@ import Testing
     #expect(String(decoding: bytes, as: UTF8.self) == "{\"data\":\(deep)}")
   }
 
-  @Test func isReadAndWrittenByNothingElse() {
+  @Test func otherCodersAreRefused() {
     #expect(throws: EncodingError.self) { try JSONEncoder().encode([CanonicalJSON.null]) }
     #expect(throws: DecodingError.self) { try JSONDecoder().decode([CanonicalJSON].self, from: Data("[1]".utf8)) }
   }

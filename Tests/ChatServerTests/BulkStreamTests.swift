@@ -27,7 +27,7 @@ import Testing
     return command
   }
 
-  @Test("After a stale lookup the writer decides nothing more of the row, and everything else")
+  @Test("After a stale lookup the writer decides nothing more of the row, but all other commands")
   func staleLookup() {
     let floor = LogPosition(10)
     var state = DecisionState(knownIDs: KnownIDs(KnownIDFilter(), newest: floor), floor: floor)
@@ -101,15 +101,15 @@ import Testing
     }
   }
 
-  @Test("After a failure of the machine every later line has its result, whatever became of it")
+  @Test("After a failure of the machine every later line still has a result")
   func laterLines() async throws {
     try await withService { opened in
       let stream = BulkStream(chat: opened.chat)
       var results = IngestResults(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
       func lines(_ range: ClosedRange<UInt64>, _ bad: Refusal) async -> [String] {
-        let portion = IngestBatch(
+        let batch = IngestBatch(
           lines: [(1, .queued), (2, .refused(bad)), (3, .queued)], commands: await stream.enqueue(requests(range)))
-        return await results.results(of: portion).map { line in
+        return await results.results(of: batch).map { line in
           switch line.result {
           case .done: "done"
           case .refused(let refusal): refusal.code

@@ -39,7 +39,7 @@ private final class Connection {
 
   func send(_ text: String) throws { _ = try channel.writeInbound(ByteBuffer(string: text)) }
 
-  func answer() throws {
+  func respond() throws {
     try channel.writeOutbound(HTTPResponsePart.head(HTTPResponse(status: .ok)))
     try channel.writeOutbound(HTTPResponsePart.end(nil))
   }
@@ -57,7 +57,7 @@ struct ConnectionGuardSpecs {
   private static let head = "PUT /v1/x HTTP/1.1\r\nHost: h\r\n"
   private static let request = "GET /v1/me HTTP/1.1\r\nHost: h\r\n\r\n"
 
-  @Test("that brings nothing is closed after the idle time")
+  @Test("that sends nothing is closed after the idle time")
   func silent() throws {
     let connection = try Connection()
     connection.wait(seconds: 59)
@@ -66,7 +66,7 @@ struct ConnectionGuardSpecs {
     #expect(!connection.isOpen)
   }
 
-  @Test("whose head drips is closed when its time is over, however often bytes come")
+  @Test("that sends a head byte by byte is closed after its time, however often bytes arrive")
   func dripped() throws {
     let connection = try Connection()
     connection.wait(seconds: 30)
@@ -87,18 +87,18 @@ struct ConnectionGuardSpecs {
       try connection.send("GET /v1/me HTTP/1.1\r\nHos")
       connection.wait(seconds: 19)
       try connection.send("t: h\r\n\r\n")
-      try connection.answer()
-      // Idle connections are not looked after here.
+      try connection.respond()
+      // This handler does not close idle connections.
       connection.wait(seconds: 50)
       #expect(connection.isOpen)
     }
   }
 
-  @Test("whose second head drips is closed too")
+  @Test("that sends its second head byte by byte is closed too")
   func secondHead() throws {
     let connection = try Connection()
     try connection.send(Self.request)
-    try connection.answer()
+    try connection.respond()
     connection.wait(seconds: 100)
     try connection.send("GET /v1")
     connection.wait(seconds: 19)
@@ -107,15 +107,15 @@ struct ConnectionGuardSpecs {
     #expect(!connection.isOpen)
   }
 
-  @Test("whose answer takes long is left alone")
-  func slowAnswer() throws {
+  @Test("whose response takes long is not closed")
+  func slowResponse() throws {
     let connection = try Connection()
     try connection.send(Self.request)
     connection.wait(seconds: 1_000)
     #expect(connection.isOpen)
   }
 
-  @Test("whose body drips is closed when its bytes are used up")
+  @Test("that sends a body byte by byte is closed when its budget is used up")
   func drippedBody() throws {
     let connection = try Connection()
     try connection.send(Self.head + "Content-Length: 9000\r\n\r\n" + String(repeating: "x", count: 200))
@@ -129,7 +129,7 @@ struct ConnectionGuardSpecs {
     #expect(!connection.isOpen)
   }
 
-  @Test("whose body comes at its pace may take as long as it likes")
+  @Test("that sends a body at the required pace has no time limit")
   func steadyBody() throws {
     let connection = try Connection()
     try connection.send(Self.head + "Content-Length: 20000\r\n\r\n")
@@ -142,7 +142,7 @@ struct ConnectionGuardSpecs {
     #expect(connection.isOpen)
   }
 
-  @Test("whose upload comes at the pace of other bodies is closed", arguments: ["/v1/media", "/v1/media?name=x"])
+  @Test("that sends an upload at the pace of other bodies is closed", arguments: ["/v1/media", "/v1/media?name=x"])
   func slowUpload(target: String) throws {
     let connection = try Connection()
     try connection.send("POST \(target) HTTP/1.1\r\nHost: h\r\nContent-Length: 20000\r\n\r\n")
@@ -156,24 +156,24 @@ struct ConnectionGuardSpecs {
     #expect(!connection.isOpen)
   }
 
-  @Test("that streams lines to ingest may rest, until it is answered")
+  @Test("that streams lines to ingest may pause until it gets a response")
   func stream() throws {
     let connection = try Connection()
     try connection.send("POST /v1/ingest HTTP/1.1\r\nHost: h\r\nContent-Length: 9000\r\n\r\n{}\n")
     connection.wait(seconds: 500)
     #expect(connection.isOpen)
-    try connection.answer()
+    try connection.respond()
     connection.wait(seconds: 9)
     #expect(connection.isOpen)
     connection.wait(seconds: 2)
     #expect(!connection.isOpen)
   }
 
-  @Test("is closed when too much comes after the answer", arguments: [0, 1])
+  @Test("is closed when too much arrives after the response", arguments: [0, 1])
   func drained(excess: Int) throws {
     let connection = try Connection()
     try connection.send(Self.head + "Content-Length: 99999999\r\n\r\n")
-    try connection.answer()
+    try connection.respond()
     let piece = String(repeating: "x", count: Limits.drainedBodyBytes / 16)
     for _ in 0..<16 { try connection.send(piece) }
     #expect(connection.isOpen)
@@ -182,7 +182,7 @@ struct ConnectionGuardSpecs {
   }
 
   @Test(
-    "with a head at its bounds is taken; beyond them it is told so, with problem details, and closed",
+    "with a head at the limits is accepted; beyond them it gets problem details and is closed",
     arguments: [
       (Limits.headerFields - 1, 0, true), (Limits.headerFields, 0, false), (0, Limits.headerFieldBytes - 1, true),
       (0, Limits.headerFieldBytes, true), (0, Limits.headerFieldBytes + 1, false),
@@ -207,7 +207,7 @@ struct ConnectionGuardSpecs {
     let many = (0...Limits.headerFields).map { "x\($0): 1\r\n" }.joined()
     try connection.send("GET /v1/me HTTP/1.1\r\nHost: h\r\n\(many)\r\n")
     #expect(try connection.received() == "")
-    try connection.answer()
+    try connection.respond()
     let received = try connection.received()
     #expect(received.hasPrefix("HTTP/1.1 200 ") && received.contains("HTTP/1.1 431 "))
   }

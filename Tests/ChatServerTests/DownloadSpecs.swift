@@ -18,7 +18,7 @@ private final class WrittenPiece: Sendable {
     let promise = channel.eventLoop.makePromise(of: Void.self)
     promise.futureResult.whenSuccess { self.outcome.withLock { $0 = true } }
     promise.futureResult.whenFailure { _ in self.outcome.withLock { $0 = false } }
-    channel.triggerUserOutboundEvent(TakenWatch(), promise: promise)
+    channel.triggerUserOutboundEvent(WritableWatch(), promise: promise)
   }
 }
 
@@ -32,13 +32,13 @@ struct DownloadSpecs {
     return channel
   }
 
-  @Test("goes on at once while the client takes what it is sent")
+  @Test("continues immediately while the client reads")
   func fastClient() throws {
     let channel = try connection(isWritable: true)
     #expect(WrittenPiece(to: channel).isTaken == true)
   }
 
-  @Test("waits until the client has taken a piece, and then goes on with the next")
+  @Test("waits until the client has read a piece, and then continues with the next")
   func slowClient() throws {
     let channel = try connection(isWritable: false)
     for _ in 0..<2 {
@@ -65,10 +65,10 @@ struct DownloadSpecs {
 
   @Test("has slots of its own, and all but probes and writes have slots")
   func slots() {
-    #expect(Reading(of: Endpoints.getMedia.erased) == .media)
-    #expect(Reading(of: Endpoints.getThumbnail.erased) == .media)
-    #expect(Reading(of: Endpoints.uploadMedia.erased) == .none)
-    #expect(Reading(of: Endpoints.getMe.erased) == .json)
-    #expect(Reading(of: Endpoints.health.erased) == .none)
+    #expect(ReadClass(of: Endpoints.getMedia.erased) == .media)
+    #expect(ReadClass(of: Endpoints.getThumbnail.erased) == .media)
+    #expect(ReadClass(of: Endpoints.uploadMedia.erased) == .none)
+    #expect(ReadClass(of: Endpoints.getMe.erased) == .json)
+    #expect(ReadClass(of: Endpoints.health.erased) == .none)
   }
 }

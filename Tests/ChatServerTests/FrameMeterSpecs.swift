@@ -6,7 +6,7 @@ import Testing
 
 @testable import ChatServer
 
-@Suite("Frames that ask for nothing")
+@Suite("Frames without requests")
 struct FrameMeterSpecs {
   private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
@@ -56,7 +56,7 @@ struct FrameMeterSpecs {
     #expect(!isBeyondRest)
   }
 
-  @Test("are earned by what the client is sent, and kept")
+  @Test("gain budget from responses, which is kept")
   func earned() {
     var budget = FrameBudget(at: 0)
     budget.earn(5_000)

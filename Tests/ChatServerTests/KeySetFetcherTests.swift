@@ -53,7 +53,7 @@ struct KeySetFetcherTests {
     func close() async throws { try await listener.close() }
   }
 
-  @Test("one that drips its keys is given up when the time is over, though bytes come all the time")
+  @Test("a response that arrives byte by byte is abandoned when the time is over")
   func dripping() async throws {
     let issuer = try await DrippingIssuer()
     let fetcher = KeySetFetcher(limit: .milliseconds(300))

@@ -37,7 +37,7 @@ import Testing
     #expect(freshness.advice(hasKey: false, at: at(120)) == .fetch)
   }
 
-  @Test("while the issuer does not answer, what there is counts for a day")
+  @Test("while the issuer does not respond, the known keys stay valid for a day")
   func stale() {
     var freshness = KeySetFreshness()
     freshness.noteFetched(at: at(0), maximumAge: 60)

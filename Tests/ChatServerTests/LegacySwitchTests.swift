@@ -6,8 +6,8 @@ import Testing
 
 @testable import ChatServer
 
-@Suite("What older apps expect") struct LegacySwitchTests {
-  @Test("two statuses are what older apps expect, where the operator says so")
+@Suite("Switches for older apps") struct LegacySwitchTests {
+  @Test("two statuses are those of older apps if the operator sets the switches")
   func legacyStatus() {
     let (on, off) = (LegacyStatus(isOn: true), LegacyStatus())
     #expect(on.status(of: "access_token_expired")?.code == 419)

@@ -17,19 +17,19 @@ import Testing
     var description: String { "secret" }
   }
 
-  @Test func saysWhereEncodingFailedAndNotWhat() {
+  @Test func encodingErrorsNameOnlyThePath() {
     let context = EncodingError.Context(
       codingPath: [Field("rooms"), Field("lastMessage")], debugDescription: "secret")
     let text = LoggedError.text(EncodingError.invalidValue("secret", context))
     #expect(text == "EncodingError at rooms.lastMessage")
   }
 
-  @Test func saysWhereDecodingFailedAndNotWhat() {
+  @Test func decodingErrorsNameOnlyThePath() {
     let context = DecodingError.Context(codingPath: [Field("data")], debugDescription: "secret")
     #expect(LoggedError.text(DecodingError.dataCorrupted(context)) == "DecodingError at data")
   }
 
-  @Test func saysOfAnUnknownErrorItsTypeAlone() {
+  @Test func otherErrorsNameOnlyTheirType() {
     #expect(LoggedError.text(Revealing()) == "Revealing")
     #expect(LoggedError.text(ServiceError.failed("the disk")) == "failed(\"the disk\")")
   }

@@ -10,7 +10,7 @@ import Testing
 
 private let second: UInt64 = 1_000_000_000
 
-@Suite("What is remembered of attempts")
+@Suite("The memory of login attempts")
 struct AttemptLedgerSpecs {
   private let policy = AttemptPolicy(free: 3, longestDelay: 10, memory: 60)
 
@@ -113,7 +113,7 @@ struct LoginThrottleSpecs {
     #expect(counting * 10 < normalising)
   }
 
-  @Test("the password is not looked at while one has to wait, right or wrong")
+  @Test("the password is not checked during the wait, right or wrong")
   func notLookedAt() async throws {
     let throttle = throttle()
     for _ in 0..<3 { _ = await fail(throttle, "a@x.org") }
@@ -124,7 +124,7 @@ struct LoginThrottleSpecs {
     try await throttle.attempt(.unknown("a@x.org"), from: nil) {}
   }
 
-  @Test("one waits from when the password was found wrong, however long that took")
+  @Test("the wait begins when the password was found wrong, however long that took")
   func slowHashing() async {
     let throttle = throttle()
     for _ in 0..<2 { #expect(await fail(throttle, "a") == "wrong") }
@@ -225,7 +225,7 @@ struct LoginThrottleSpecs {
     }
   }
 
-  @Test("strangers keep out neither a known address, nor a known device, nor a session")
+  @Test("strangers do not lock out a known address, a known device or a session")
   func strangers() async {
     let throttle = throttle()
     #expect(await login(throttle, from: Self.home) == "passed")
@@ -251,7 +251,7 @@ struct LoginThrottleSpecs {
     }
   }
 
-  @Test("of a known device at a known address one that is open is enough, and both count")
+  @Test("a known device at a known address waits only if both limits are reached, and both count it")
   func twoLedgers() async {
     let throttle = throttle()
     #expect(await login(throttle, from: Self.home) == "passed")
@@ -261,7 +261,7 @@ struct LoginThrottleSpecs {
     #expect(await login(throttle, Self.phone, from: Self.away) == "wait 1")
   }
 
-  @Test("an address that is slowed keeps out nobody who brings a device or a session")
+  @Test("a slowed address does not lock out known devices and sessions")
   func slowedAddress() async {
     let throttle = throttle(address: 1)
     #expect(await login(throttle, from: Self.home) == "passed")
@@ -284,7 +284,7 @@ struct LoginThrottleSpecs {
     #expect(await login(throttle, from: NetworkAddress("198.51.100.\(count)")) == "passed")
   }
 
-  @Test("the repeat of a registration fails as a login does, and a right one clears nothing")
+  @Test("a repeated registration fails like a login, and a right password in it clears no failures")
   func registrations() async {
     let throttle = throttle()
     #expect(await repeatRegistration(throttle, right: false) == "wrong")
@@ -295,7 +295,7 @@ struct LoginThrottleSpecs {
     #expect(await repeatRegistration(throttle, right: true) == "wait 1")
   }
 
-  @Test("many attempts at once count as many")
+  @Test("concurrent attempts are all counted")
   func atOnce() async {
     let throttle = throttle(account: 5)
     let waited = await withTaskGroup(of: String.self) { group in

@@ -51,7 +51,7 @@ struct MediaHeaderTests {
     #expect(!weak.admitsRange("W/\"ab\"") && weak.header == "W/\"ab\"" && strong.header == "\"ab\"")
   }
 
-  @Test("what browsers run is saved and not shown, and a name is encoded")
+  @Test("active content is an attachment, and a file name is encoded")
   func disposition() {
     #expect(MediaHeaders.disposition(of: "image/png", name: nil) == "inline")
     for type in ["application/pdf", "application/zip", "application/octet-stream", "text/html", "image"] {

@@ -44,7 +44,7 @@ import Testing
     #expect(lines(Array(repeating: "x", count: 11) + [end], limit: 10) == [.tooLong])
   }
 
-  @Test("A line that is too long takes no room and leaves the next alone")
+  @Test("A line that is too long takes no memory and does not affect the next")
   func afterTooLong() {
     #expect(lines(Array(repeating: "xxxxxxxxxx", count: 50) + ["\nnext\n"], limit: 10) == [.tooLong, text("next")])
   }

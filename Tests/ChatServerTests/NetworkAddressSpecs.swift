@@ -31,7 +31,7 @@ struct NetworkAddressSpecs {
   }
 
   @Test(
-    "what is no address is none",
+    "invalid addresses are refused",
     arguments: ["", "unknown", "_hidden", "10.1.2", "10.1.2.3.4", "1.2.3.256", "::g", "[::1"])
   func none(text: String) {
     #expect(NetworkAddress(text) == nil)
@@ -62,7 +62,7 @@ struct NetworkAddressSpecs {
   }
 
   @Test(
-    "what is no range is none",
+    "invalid ranges are refused",
     arguments: ["", "10.0.0.0/33", "10.0.0.0/-1", "fd00::/129", "10.0.0.0/8/8", "x/8", "10.0.0.0/"])
   func noRange(text: String) {
     #expect(NetworkRange(text) == nil)

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("What is no cursor is refused")
+  @Test("A malformed cursor is refused")
   func malformed() {
     let cursor = cursors.cursor(at: 7)
     for text in ["", "x", "!!!", cursor + "A", String(cursor.dropLast()), cursor + "=", "AAAAAAAAAAAAAAAA"] {

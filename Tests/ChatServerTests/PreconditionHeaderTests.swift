@@ -16,7 +16,7 @@ struct PreconditionHeaderTests {
     #expect(Precondition(ifMatch: header) == .isAt(revisions.map { LogPosition($0) }))
   }
 
-  @Test("a star stands for whatever there is", arguments: ["*", " * ", "\t*"])
+  @Test("a star matches every existing object", arguments: ["*", " * ", "\t*"])
   func star(header: String) {
     #expect(Precondition(ifMatch: header) == .exists)
   }

@@ -72,7 +72,7 @@ import Testing
     #expect(ProblemMapping(Refusal.accessTokenMissing).headers[.wwwAuthenticate] == "Bearer")
   }
 
-  @Test("A method that a path does not take is told which ones it takes")
+  @Test("A method that a path does not allow gets the list of allowed ones")
   func allow() {
     #expect(ProblemMapping(Refusal.methodNotAllowed(allowed: ["GET", "PUT"])).headers[.allow] == "GET, PUT")
   }

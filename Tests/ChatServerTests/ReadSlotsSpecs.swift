@@ -20,7 +20,7 @@ struct ReadSlotsSpecs {
       }
     }
 
-    func reader(_ number: UInt64) -> SlotsOfReaders.Reader {
+    func reader(_ number: UInt64) -> ReaderSlots.Reader {
       switch self {
       case .one: .user(UserID(UUIDBytes(high: 1, low: 0)))
       case .manyOfOneAddress: .user(UserID(UUIDBytes(high: 1, low: number)))
@@ -30,12 +30,12 @@ struct ReadSlotsSpecs {
 
   @Test("are 4,096 at most; one more is refused at once", arguments: Readers.allCases)
   func waitingLimit(readers: Readers) async throws {
-    let slots = SlotsOfReaders(ofUser: Limits.readsOfUser, ofAddress: Limits.readsOfAddress, ofAll: .max)
+    let slots = ReaderSlots(ofUser: Limits.readsOfUser, ofAddress: Limits.readsOfAddress, ofAll: .max)
     let address = NetworkAddress("192.0.2.1")
-    @Sendable func take(_ number: UInt64) async throws -> SlotsOfReaders.Reservation {
-      try await slots.take(for: readers.reader(number), at: address, patience: .seconds(3600))
+    @Sendable func take(_ number: UInt64) async throws -> ReaderSlots.Reservation {
+      try await slots.take(for: readers.reader(number), at: address, timeout: .seconds(3600))
     }
-    var running: [SlotsOfReaders.Reservation] = []
+    var running: [ReaderSlots.Reservation] = []
     for number in 0..<readers.running { running.append(try await take(UInt64(number))) }
     let waiting = (1_000..<1_000 + Self.limit).map { number in Task { try await take(number) } }
     while slots.waitingCount < waiting.count { await Task.yield() }

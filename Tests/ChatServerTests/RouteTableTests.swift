@@ -11,7 +11,7 @@ import Testing
     #expect(Set(served).count == served.count)
   }
 
-  @Test("What measures is not part of the API")
+  @Test("Metrics are not part of the API")
   func bench() {
     #expect(!Endpoints.all.map(\.description).contains(RouteTable.bench.endpoint.description))
   }

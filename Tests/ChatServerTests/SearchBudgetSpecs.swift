@@ -5,7 +5,7 @@ import Testing
 
 @testable import ChatServer
 
-@Suite("a search is charged for what it read, whatever became of it")
+@Suite("a search is charged for what it read, whatever its outcome")
 struct SearchBudgetSpecs {
   private let anna = UserID(UUIDBytes(high: 1, low: 1))
 

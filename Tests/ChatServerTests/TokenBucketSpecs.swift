@@ -22,9 +22,9 @@ struct TokenBucketSpecs {
       return
     }
     #expect(wait == rate.interval)
-    bucket.putBack(1, under: rate)
+    bucket.refund(1, under: rate)
     #expect(bucket.take(4, at: second, under: rate) == .admitted(left: 0, fullIn: 10 * rate.interval))
-    bucket.putBack(100, under: rate)
+    bucket.refund(100, under: rate)
     #expect(bucket.take(10, at: second, under: rate) == .admitted(left: 0, fullIn: 10 * rate.interval))
     guard case .refused = bucket.take(11, at: 1_000 * second, under: rate) else {
       Issue.record("a bucket of ten never gives eleven")
@@ -82,7 +82,7 @@ struct TokenBucketSpecs {
     #expect((1_098...1_100).contains(admitted))
   }
 
-  @Test("of no requests stands for no limit")
+  @Test("with 0 requests has no limit")
   func off() {
     #expect(TokenBucket.Rate(RatePolicy(requests: 0, seconds: 60)) == nil)
     #expect(RateLimit<Int>("user", RatePolicy(requests: 0, seconds: 60)) == nil)
@@ -91,7 +91,7 @@ struct TokenBucketSpecs {
 
 @Suite("A bounded table")
 struct BoundedTableSpecs {
-  @Test("who is looked for is kept, and looking for nobody adds nothing")
+  @Test("an entry that is looked up is kept, and a failed lookup adds nothing")
   func find() {
     var table = BoundedTable<Int, Int>(limit: 4)
     table.update(0, default: 7) { _ in }
@@ -154,7 +154,7 @@ struct BoundedTableSpecs {
 
 @Suite("A rate limit")
 struct RateLimitSpecs {
-  @Test("counts each key by itself, and tells where one stands")
+  @Test("counts each key separately, and reports its state")
   func keys() throws {
     let limit = try #require(RateLimit<String>("user", RatePolicy(requests: 4, seconds: 60)))
     for key in ["a", "b"] {
@@ -179,7 +179,7 @@ struct RateLimitSpecs {
     #expect(limit.bucketCount == 1)
   }
 
-  @Test("is told in the fields of the draft, with Retry-After")
+  @Test("is reported in the header fields of the draft, with Retry-After")
   func fields() {
     let mapping = ProblemMapping(
       Refusal.rateLimited(

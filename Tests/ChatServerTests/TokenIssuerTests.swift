@@ -28,7 +28,7 @@ import Testing
       keys: keys, signingKeys: SigningKeys(keys: keys, history: history), accessTokenLifetimeSeconds: lifetimeSeconds)
   }
 
-  @Test("A pair from before a rotation is made with the key of then, and stays good")
+  @Test("A pair from before a rotation is made with the old key, and stays valid")
   func rotation() async throws {
     let old = try await issuer().accessToken(for: Self.grant)
     let rotated = try await issuer(rotations: [6])
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("A pair tells whose it is")
+  @Test("A pair identifies its user and session")
   func roundTrip() async throws {
     let issuer = try await issuer()
     let verified = try await issuer.verify(accessToken: try await issuer.accessToken(for: Self.grant))
@@ -181,7 +181,7 @@ import Testing
     #expect(history.retirement(of: 1) == now && history.retirement(of: 2) == now)
   }
 
-  @Test("What is left is told in whole seconds, and never less than none")
+  @Test("The remaining time is in whole seconds, and never negative")
   func secondsLeft() async throws {
     let issuer = try await issuer()
     let end = (Self.issuedSeconds + Int64(Self.lifetimeSeconds)) * 1000

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ChatServer
 
-@Suite("A token that nobody has checked yet")
+@Suite("An unverified token")
 struct UnverifiedTokenSpecs {
   private static func encoded(_ text: String) -> String {
     Base64URL.encode(Array(text.utf8))

@@ -17,7 +17,7 @@ struct BodyPace: Sendable, Hashable {
     self.received = received
   }
 
-  mutating func came(_ bytes: Int) { received += UInt64(clamping: bytes) }
+  mutating func noteReceived(_ bytes: Int) { received += UInt64(clamping: bytes) }
 
   /// When more bytes, or the end of the body, must have arrived.
   var deadline: UInt64 {

@@ -22,19 +22,19 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
     case multiplexed
   }
 
-  private let patience: TimeAmount
+  private let headTimeout: TimeAmount
   private var state = State.silent
   private var timer: Scheduled<Void>?
   /// When the timer will fire.
-  private var nextLook = NIODeadline.distantFuture
+  private var nextCheck = NIODeadline.distantFuture
 
   init(_ settings: ConnectionSettings) {
-    patience = .seconds(Int64(settings.headSeconds))
+    headTimeout = .seconds(Int64(settings.headSeconds))
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
-    // Also a connection that brings nothing at all, for which TLS would wait.
-    schedule(context.eventLoop.now + StalledConnections.patience, context)
+    // This also covers a connection that sends nothing at all, for which TLS would wait.
+    schedule(context.eventLoop.now + StalledConnections.timeout, context)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { stop() }
@@ -46,26 +46,26 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch state {
-    case .silent, .idle: state = .head(until: context.eventLoop.now + patience)
+    case .silent, .idle: state = .head(until: context.eventLoop.now + headTimeout)
     case .head, .request, .multiplexed: break
     }
     context.fireChannelRead(data)
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    // A head that came whole with its first byte is past this already, and costs no timer.
-    if case .head(let deadline) = state, nextLook > deadline { schedule(deadline, context) }
+    // If the head was complete with its first byte, the state has already changed and no timer is needed.
+    if case .head(let deadline) = state, nextCheck > deadline { schedule(deadline, context) }
     context.fireChannelReadComplete()
   }
 
   // MARK: Reports from the request guard
 
-  func headCame() {
+  func headReceived() {
     if case .multiplexed = state { return }
     state = .request
   }
 
-  func requestCame() {
+  func requestReceived() {
     if case .multiplexed = state { return }
     state = .idle
   }
@@ -76,11 +76,11 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
 
   private func schedule(_ deadline: NIODeadline, _ context: ChannelHandlerContext) {
     timer?.cancel()
-    nextLook = deadline
-    timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.look(context) }
+    nextCheck = deadline
+    timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.check(context) }
   }
 
-  private func look(_ context: ChannelHandlerContext) {
+  private func check(_ context: ChannelHandlerContext) {
     stop()
     switch state {
     case .silent: context.close(promise: nil)
@@ -93,7 +93,7 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   private func stop() {
     timer?.cancel()
     timer = nil
-    nextLook = .distantFuture
+    nextCheck = .distantFuture
   }
 }
 

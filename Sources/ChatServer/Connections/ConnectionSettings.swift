@@ -14,8 +14,8 @@ package struct ConnectionSettings: Sendable, Hashable {
   package var bodyBytesPerSecond = 512
   /// The same rate for an uploaded file. There are few slots for uploads, and a slow upload holds its slot for long.
   package var uploadBytesPerSecond = 8_192
-  /// Bytes a second that a client must take of what waits for it.
-  package var answerBytesPerSecond = 2_048
+  /// The bytes per second at which a client must read what waits for it.
+  package var responseBytesPerSecond = 2_048
 
   package init() {}
 }

@@ -60,7 +60,7 @@ extension HTTPServerBuilder {
         let http1 = HTTP1Channel(responder: responder, configuration: requests)
         return GuardedChannel(try TLSChannel(http1, tlsConfiguration: tls), settings, addresses)
       }
-      let idle = Duration.nanoseconds(StalledConnections.patience.nanoseconds)
+      let idle = Duration.nanoseconds(StalledConnections.timeout.nanoseconds)
       let http2 = HTTP2ChannelConfiguration(
         idleTimeout: idle, gracefulCloseTimeout: idle, streamConfiguration: requests)
       return GuardedChannel(
@@ -73,10 +73,10 @@ extension HTTPServerBuilder {
   ) -> HTTP1Channel.Configuration {
     HTTP1Channel.Configuration(
       additionalChannelHandlers: [
-        IdleStateHandler(allTimeout: StalledConnections.patience), StalledConnections(),
+        IdleStateHandler(allTimeout: StalledConnections.timeout), StalledConnections(),
         StreamLimit(streams, logger), RequestGuard(settings),
       ],
-      idleTimeout: StalledConnections.patience,
+      idleTimeout: StalledConnections.timeout,
       httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
         maxHeaderFieldSize: Limits.headerFieldBytes, maxHeaderListSize: Limits.headerBytes,
         maxHeaderFieldCount: Limits.headerFields))

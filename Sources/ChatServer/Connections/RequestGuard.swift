@@ -19,17 +19,17 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   private let settings: ConnectionSettings
   private var connection: ConnectionGuard?
-  /// Requests whose heads have come and whose answers have not gone.
-  private var unanswered = 0
-  /// The body that is coming in; nil between requests.
+  /// Requests whose heads have arrived and whose responses have not been sent.
+  private var openRequests = 0
+  /// The body that is arriving; nil between requests.
   private var body: Body?
   private var timer: Scheduled<Void>?
   /// Set once the decoder has rejected the input; nothing after that is read.
   private var breach: Breach?
   /// The watch of the request that is being handled.
   private var watch: ClientWatch?
-  /// Kept until the client has taken most of what was written.
-  private var taken: EventLoopPromise<Void>?
+  /// Succeeds when the client has taken most of what was written.
+  private var writable: EventLoopPromise<Void>?
   private var isClientGone = false
 
   /// Where a connection stops being valid HTTP.
@@ -48,8 +48,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     var received = 0
     /// Set if the body did not arrive in one piece with its head.
     var pace: BodyPace?
-    /// How much of it had come when its request was answered; nil before.
-    var receivedAtAnswer: Int?
+    /// How much of it had arrived when its request was answered; nil before.
+    var receivedAtResponse: Int?
   }
 
   init(_ settings: ConnectionSettings) {
@@ -70,22 +70,22 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     stop()
-    failTaken()
+    failWritable()
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     stop()
-    clientWent()
-    failTaken()
+    clientDisconnected()
+    failWritable()
     context.fireChannelInactive()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if event as? ChannelEvent == .inputClosed { clientWent() }
+    if event as? ChannelEvent == .inputClosed { clientDisconnected() }
     context.fireUserInboundEventTriggered(event)
   }
 
-  private func clientWent() {
+  private func clientDisconnected() {
     isClientGone = true
     watch?.onGone()
     watch = nil
@@ -93,31 +93,31 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   // MARK: Requests
 
-  /// As the router finds it: slashes more or less make no other path.
-  private static func leads(_ path: Substring, to endpoint: String) -> Bool {
+  /// Compares paths as the router does: extra slashes make no difference.
+  private static func matches(_ path: Substring, _ endpoint: String) -> Bool {
     path.split(separator: "/") == endpoint.split(separator: "/")
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .head(let head):
-      unanswered += 1
+      openRequests += 1
       let path = (head.path ?? "").prefix { $0 != "?" }
       body = Body(
-        isStream: Self.leads(path, to: Endpoints.ingest.path),
-        bytesPerSecond: Self.leads(path, to: Endpoints.uploadMedia.path)
+        isStream: Self.matches(path, Endpoints.ingest.path),
+        bytesPerSecond: Self.matches(path, Endpoints.uploadMedia.path)
           ? settings.uploadBytesPerSecond : settings.bodyBytesPerSecond)
-      connection?.headCame()
+      connection?.headReceived()
     case .body(let buffer):
       body?.received += buffer.readableBytes
-      body?.pace?.came(buffer.readableBytes)
-      if let body, let before = body.receivedAtAnswer, body.received - before > Limits.drainedBodyBytes {
+      body?.pace?.noteReceived(buffer.readableBytes)
+      if let body, let before = body.receivedAtResponse, body.received - before > Limits.drainedBodyBytes {
         context.close(promise: nil)
         return
       }
     case .end:
       body = nil
-      connection?.requestCame()
+      connection?.requestReceived()
     }
     context.fireChannelRead(data)
   }
@@ -141,16 +141,16 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     if case .end = unwrapOutboundIn(data) {
-      unanswered -= 1
+      openRequests -= 1
       watch = nil
-      if unanswered == 0, let breach {
+      if openRequests == 0, let breach {
         context.write(data, promise: promise)
         end(breach, context)
         return
       }
-      if unanswered == 0, let body, body.receivedAtAnswer == nil {
-        // Nobody reads the rest of it any more, so that it has no reason to rest.
-        self.body?.receivedAtAnswer = body.received
+      if openRequests == 0, let body, body.receivedAtResponse == nil {
+        // Nobody reads the rest of the body any more, so it is no longer allowed to pause.
+        self.body?.receivedAtResponse = body.received
         self.body?.isStream = false
         beginPace(context)
       }
@@ -160,15 +160,15 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     if context.channel.isWritable {
-      taken?.succeed()
-      taken = nil
+      writable?.succeed()
+      writable = nil
     }
     context.fireChannelWritabilityChanged()
   }
 
-  private func failTaken() {
-    taken?.fail(ChannelError.ioOnClosedChannel)
-    taken = nil
+  private func failWritable() {
+    writable?.fail(ChannelError.ioOnClosedChannel)
+    writable = nil
   }
 
   /// Handles the events that handlers send down the pipeline. `BodyWanted` sends 100 (Continue), unless the body is
@@ -180,16 +180,16 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
       if isClientGone { watch.onGone() } else { self.watch = watch }
       return
     }
-    if event is TakenWatch {
-      if context.channel.isWritable { promise?.succeed() } else { taken = promise }
+    if event is WritableWatch {
+      if context.channel.isWritable { promise?.succeed() } else { writable = promise }
       return
     }
-    guard event is BodyWanted else {
+    guard event is WillReadBody else {
       context.triggerUserOutboundEvent(event, promise: promise)
       return
     }
     promise?.succeed()
-    guard unanswered == 1, let body, body.received == 0 else { return }
+    guard openRequests == 1, let body, body.received == 0 else { return }
     context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
   }
 
@@ -203,12 +203,12 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
     guard body == nil else {
       breach = .inBody
-      // The body's reader gets the error; when the response has gone out already, there is no reader.
-      if unanswered > 0 { context.fireErrorCaught(error) } else { end(.inBody, context) }
+      // The body's reader gets the error. If the response has already been sent, there is no reader.
+      if openRequests > 0 { context.fireErrorCaught(error) } else { end(.inBody, context) }
       return
     }
     breach = .behind(refusal)
-    if unanswered == 0 { end(.behind(refusal), context) }
+    if openRequests == 0 { end(.behind(refusal), context) }
   }
 
   /// Sends the response that is still missing, if any, and closes the connection.
@@ -226,11 +226,11 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     // arrive, and the client could lose the response.
     context.close(mode: .output, promise: nil)
     stop()
-    timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingering) { context.close(promise: nil) }
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) { context.close(promise: nil) }
   }
 
-  /// How long a connection that has been ended still takes what comes, before it is closed.
-  private static let lingering = TimeAmount.seconds(1)
+  /// How long a connection that has been ended still accepts bytes before it is closed.
+  private static let lingerTime = TimeAmount.seconds(1)
 
   private static func response(to refusal: Refusal) throws -> (head: HTTPResponse, body: ByteBuffer) {
     let mapping = ProblemMapping(refusal)
@@ -238,7 +238,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     var fields: HTTPFields = [
       .contentType: Problem.contentType, .contentLength: String(body.readableBytes), .connection: "close",
     ]
-    AnswerHeaders.complete(&fields)
+    ResponseHeaders.complete(&fields)
     return (HTTPResponse(status: mapping.status, headerFields: fields), body)
   }
 
@@ -246,10 +246,10 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func schedule(until deadline: UInt64, _ context: ChannelHandlerContext) {
     let deadline = NIODeadline.uptimeNanoseconds(deadline)
-    timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.look(context) }
+    timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.checkPace(context) }
   }
 
-  private func look(_ context: ChannelHandlerContext) {
+  private func checkPace(_ context: ChannelHandlerContext) {
     timer = nil
     guard let pace = body?.pace else { return }
     if pace.deadline <= context.eventLoop.now.uptimeNanosecondsSinceStart {

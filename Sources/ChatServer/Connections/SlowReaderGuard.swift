@@ -23,7 +23,7 @@ final class SlowReaderGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private var timer: Scheduled<Void>?
 
   init(_ settings: ConnectionSettings) {
-    pace = settings.answerBytesPerSecond > 0 ? SlowReaderPace(settings) : nil
+    pace = settings.responseBytesPerSecond > 0 ? SlowReaderPace(settings) : nil
   }
 
   /// The guard of the connection to which a pipeline belongs, directly or as an HTTP/2 stream of it.
@@ -59,7 +59,7 @@ final class SlowReaderGuard: ChannelDuplexHandler, RemovableChannelHandler {
     // The system takes most responses at once, so they need neither a timer nor the clock.
     guard pace != nil, timer == nil, Self.waiting(context) > 0 else { return }
     pace?.began(at: context.eventLoop.now.uptimeNanosecondsSinceStart)
-    look(context)
+    check(context)
   }
 
   /// Whether bytes waited at the last count, so that the minimum rate applies.
@@ -69,25 +69,25 @@ final class SlowReaderGuard: ChannelDuplexHandler, RemovableChannelHandler {
     (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
   }
 
-  private func look(_ context: ChannelHandlerContext) {
+  private func check(_ context: ChannelHandlerContext) {
     timer = nil
     guard var pace else { return }
     let now = context.eventLoop.now.uptimeNanosecondsSinceStart
     let waiting = Self.waiting(context)
-    pace.moved(waited + written - waiting + received, at: now)
+    pace.noteMoved(waited + written - waiting + received, at: now)
     (waited, written, received) = (waiting, 0, 0)
     self.pace = pace
     guard waiting > 0 else { return }
     if pace.deadline <= now {
-      cut(context)
+      reset(context)
     } else {
       let deadline = NIODeadline.uptimeNanoseconds(pace.deadline)
-      timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.look(context) }
+      timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.check(context) }
     }
   }
 
-  /// With a reset: the system would hold what it has taken for as long as the client likes.
-  private func cut(_ context: ChannelHandlerContext) {
+  /// Closes with a reset. Otherwise the system would keep the bytes that it has taken for as long as the client likes.
+  private func reset(_ context: ChannelHandlerContext) {
     _ = (context.channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
     context.close(promise: nil)
   }

@@ -25,8 +25,8 @@ struct ProblemMiddleware: RouterMiddleware {
     } catch {
       response = try respond(to: error, request, context)
     }
-    AnswerHeaders.complete(&response.headers)
-    // What the router has no path for is not stripped of its body there.
+    ResponseHeaders.complete(&response.headers)
+    // The router does not remove the body of the response to HEAD if the path is unknown, so it is removed here.
     return request.method == .head ? response.createHeadResponse() : response
   }
 

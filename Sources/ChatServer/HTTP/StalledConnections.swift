@@ -8,8 +8,8 @@ final class StalledConnections: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = NIOAny
   typealias InboundOut = NIOAny
 
-  /// How long a connection may stand still.
-  static let patience = TimeAmount.seconds(60)
+  /// How long a connection may be idle.
+  static let timeout = TimeAmount.seconds(60)
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard event is IdleStateHandler.IdleStateEvent else {

@@ -15,7 +15,7 @@ struct TypedBody<Shape: BodyShape>: Sendable {
 
   private func incoming() -> IncomingBody {
     if context.request.headers[.expect]?.lowercased() == "100-continue" {
-      context.channel.triggerUserOutboundEvent(BodyWanted(), promise: nil)
+      context.channel.triggerUserOutboundEvent(WillReadBody(), promise: nil)
     }
     return IncomingBody(body: context.request.body, logger: context.logger)
   }

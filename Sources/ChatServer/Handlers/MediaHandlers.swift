@@ -82,7 +82,7 @@ extension HansardRequestContext {
     ResponseBody(contentLength: range.count) { [channel] writer in
       try await file.read(range) { piece in
         try await writer.write(piece)
-        try await channel.untilTaken()
+        try await channel.untilWritable()
       }
       try await writer.finish(nil)
     }

@@ -44,9 +44,9 @@ actor IssuerKeys {
 
   private func fetchOnce(at now: Timestamp) async {
     do {
-      let answer = try await fetcher.fetch(location)
-      keys = try await PublishedKeys(json: answer.body)
-      freshness.noteFetched(at: now, maximumAge: answer.maximumAge)
+      let fetched = try await fetcher.fetch(location)
+      keys = try await PublishedKeys(json: fetched.body)
+      freshness.noteFetched(at: now, maximumAge: fetched.maximumAge)
     } catch {
       freshness.noteFailed(at: now)
       logger.warning(

@@ -12,7 +12,7 @@ package struct KeySetFetcher: Sendable {
   /// The largest set, in bytes.
   package static let setBytes = 256 * 1024
 
-  struct Answer: Sendable {
+  struct FetchedKeySet: Sendable {
     let body: Data
     /// The issuer's `max-age` in seconds; nil if it has none.
     let maximumAge: Int64?
@@ -33,46 +33,46 @@ package struct KeySetFetcher: Sendable {
     try? await client.shutdown()
   }
 
-  /// - Throws: `KeySetError.tooSlow` when the limit is over, however steadily the issuer drips.
-  func fetch(_ location: KeyLocation) async throws -> Answer {
-    try await withThrowingTaskGroup(of: Answer.self) { group in
-      group.addTask { try await answer(from: location) }
+  /// - Throws: `KeySetError.tooSlow` when the time limit is reached, even if the issuer is still sending.
+  func fetch(_ location: KeyLocation) async throws -> FetchedKeySet {
+    try await withThrowingTaskGroup(of: FetchedKeySet.self) { group in
+      group.addTask { try await load(from: location) }
       group.addTask {
         try await Task.sleep(for: limit)
         throw KeySetError.tooSlow
       }
       defer { group.cancelAll() }
-      guard let answer = try await group.next() else { throw KeySetError.tooSlow }
-      return answer
+      guard let fetched = try await group.next() else { throw KeySetError.tooSlow }
+      return fetched
     }
   }
 
-  private func answer(from location: KeyLocation) async throws -> Answer {
+  private func load(from location: KeyLocation) async throws -> FetchedKeySet {
     switch location {
     case .file(let path): try await read(path)
     case .url(let url): try await get(url)
     }
   }
 
-  private func get(_ url: String) async throws -> Answer {
+  private func get(_ url: String) async throws -> FetchedKeySet {
     var request = HTTPClientRequest(url: url)
     request.headers.add(name: "Accept", value: "application/json")
     let response = try await client.execute(request, deadline: .distantFuture)
     guard response.status == .ok else { throw KeySetError.status(response.status.code) }
     let body = try await response.body.collect(upTo: Self.setBytes)
-    return Answer(
+    return FetchedKeySet(
       body: Data(body.readableBytesView),
       maximumAge: Self.maximumAge(in: response.headers[canonicalForm: "cache-control"]))
   }
 
-  private func read(_ path: String) async throws -> Answer {
+  private func read(_ path: String) async throws -> FetchedKeySet {
     let body = try await NIOThreadPool.singleton.runIfActive {
       let handle = try Self.open(path)
       defer { try? handle.close() }
       return try handle.read(upToCount: Self.setBytes + 1) ?? Data()
     }
     guard body.count <= Self.setBytes else { throw KeySetError.tooLarge }
-    return Answer(body: body, maximumAge: nil)
+    return FetchedKeySet(body: body, maximumAge: nil)
   }
 
   /// Opens regular files only: opening a FIFO would block the thread until somebody writes to it.

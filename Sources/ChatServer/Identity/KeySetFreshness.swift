@@ -43,10 +43,10 @@ struct KeySetFreshness: Sendable, Hashable {
 
   /// - Parameter maximumAge: the issuer's `max-age` in seconds; nil if it has none.
   mutating func noteFetched(at now: Timestamp, maximumAge: Int64?) {
-    let age = maximumAge.map { $0.multipliedReportingOverflow(by: 1000) }
-    let wanted = age.map { $0.overflow ? Self.maximumAge : $0.partialValue } ?? Self.defaultAge
+    let issuerAge = maximumAge.map { $0.multipliedReportingOverflow(by: 1000) }
+    let age = issuerAge.map { $0.overflow ? Self.maximumAge : $0.partialValue } ?? Self.defaultAge
     fetched = now
-    freshUntil = now.adding(milliseconds: min(max(wanted, Self.minimumAge), Self.maximumAge))
+    freshUntil = now.adding(milliseconds: min(max(age, Self.minimumAge), Self.maximumAge))
     failed = nil
   }
 

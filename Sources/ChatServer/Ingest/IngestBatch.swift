@@ -4,13 +4,13 @@ import Logging
 
 /// Lines that were queued together, with what is already known about each.
 struct IngestBatch: Sendable {
-  enum Fate: Sendable {
-    /// It is one of the batch's commands, in their order.
+  enum LineState: Sendable {
+    /// The line is one of the batch's commands, which are in the same order.
     case queued
     case refused(any Error)
   }
 
-  let lines: [(number: Int, fate: Fate)]
+  let lines: [(number: Int, state: LineState)]
   let commands: BulkResults
 }
 
@@ -31,8 +31,8 @@ struct IngestResults {
     var outcomes = await batch.commands.results().makeIterator()
     var results: [(line: Int, result: LineResult)] = []
     results.reserveCapacity(batch.lines.count)
-    for (number, fate) in batch.lines {
-      switch fate {
+    for (number, state) in batch.lines {
+      switch state {
       case .refused(let error): results.append((number, .refused(refusal(error, ofLine: number))))
       case .queued:
         switch outcomes.next() ?? .failure(.failed("a line without a result")) {

@@ -166,7 +166,7 @@ struct IngestRun: Sendable {
   ) async throws -> IngestBatch {
     guard await permits.next() != nil else { throw CancellationError() }
     var requests: [ChatService.Request] = []
-    var fates: [(number: Int, fate: IngestBatch.Fate)] = []
+    var states: [(number: Int, state: IngestBatch.LineState)] = []
     var ended: (any Error)? = stream.ended
     var decodedBytes = 0
     for (index, line) in lines.enumerated() where refusedInARow < Limits.ingestLinesRefusedInARow {
@@ -182,15 +182,15 @@ struct IngestRun: Sendable {
         }
         let request = try request(for: bytes)
         requests.append(request.lacksMedia ? try await chat.withMedia(request) : request)
-        fates.append((line.number, .queued))
+        states.append((line.number, .queued))
       } catch {
         if ProblemMapping(error).isOfTheMachine { ended = error }
-        fates.append((line.number, .refused(error)))
+        states.append((line.number, .refused(error)))
       }
     }
     let commands = await stream.enqueue(requests)
     if let ended { stream.end((ended as? ServiceError) ?? .failed("\(ended)")) }
-    return IngestBatch(lines: fates, commands: commands)
+    return IngestBatch(lines: states, commands: commands)
   }
 
   /// A line counts as a request. It is decoded only if the rate limits admit it, so a rejected line is cheap.

@@ -63,18 +63,19 @@ enum IngestOperation: String, CaseIterable {
     case .registerUser: return try registration(line, principal, chat)
     case .createRoom:
       let creation = RoomCreation(
-        kind: try kind(line), name: try need(line.name, .name), creator: principal.user)
+        kind: try kind(line), name: try require(line.name, .name), creator: principal.user)
       return ChatService.Request(
-        principal, .room(RoomID(try need(line.id, .id).uuid), .lifecycle(.create(creation))), originalTime: line.sentAt)
+        principal, .room(RoomID(try require(line.id, .id).uuid), .lifecycle(.create(creation))),
+        originalTime: line.sentAt)
     case .sendMessage:
-      let message = MessageID(try need(line.id, .id).uuid)
-      let room = try need(line.roomId, .roomId)
+      let message = MessageID(try require(line.id, .id).uuid)
+      let room = try require(line.roomId, .roomId)
       return try chat.send(
         try line.message(), as: message, to: room, by: try acting(principal), originalTime: line.sentAt)
     case .joinRoom, .leaveRoom, .editMessage, .deleteMessage, .addReaction, .removeReaction, .pinMessage,
       .unpinMessage, .moveReadMarker:
       return ChatService.Request(
-        try acting(principal), .room(try need(line.roomId, .roomId), try keyedCommand(line)), command: line.key,
+        try acting(principal), .room(try require(line.roomId, .roomId), try keyedCommand(line)), command: line.key,
         originalTime: line.sentAt)
     }
   }
@@ -92,16 +93,16 @@ enum IngestOperation: String, CaseIterable {
     case .editMessage:
       return .messages(
         .edit(
-          MessageID(try need(line.id, .id).uuid),
-          MessageEdit(text: try need(line.text, .text), mentions: Mentions(line.mentions))))
-    case .deleteMessage: return .messages(.delete(MessageID(try need(line.id, .id).uuid)))
+          MessageID(try require(line.id, .id).uuid),
+          MessageEdit(text: try require(line.text, .text), mentions: Mentions(line.mentions))))
+    case .deleteMessage: return .messages(.delete(MessageID(try require(line.id, .id).uuid)))
     case .addReaction:
-      return .annotations(.react(try need(line.messageId, .messageId), try need(line.emoji, .emoji)))
+      return .annotations(.react(try require(line.messageId, .messageId), try require(line.emoji, .emoji)))
     case .removeReaction:
-      return .annotations(.unreact(try need(line.messageId, .messageId), try need(line.emoji, .emoji)))
-    case .pinMessage: return .annotations(.pin(try need(line.messageId, .messageId)))
-    case .unpinMessage: return .annotations(.unpin(try need(line.messageId, .messageId)))
-    case .moveReadMarker: return .reading(.moveMarker(to: try need(line.messageId, .messageId)))
+      return .annotations(.unreact(try require(line.messageId, .messageId), try require(line.emoji, .emoji)))
+    case .pinMessage: return .annotations(.pin(try require(line.messageId, .messageId)))
+    case .unpinMessage: return .annotations(.unpin(try require(line.messageId, .messageId)))
+    case .moveReadMarker: return .reading(.moveMarker(to: try require(line.messageId, .messageId)))
     case .registerUser, .createRoom, .sendMessage: throw Refusal.invalidField("op")
     }
   }
@@ -113,10 +114,10 @@ enum IngestOperation: String, CaseIterable {
   {
     guard principal.service != nil else { throw ServiceError.rejected(.serviceOnly) }
     let registration = Registration(
-      nickname: try need(line.nickname, .nickname), email: nil, externalID: line.externalId, credential: nil,
+      nickname: try require(line.nickname, .nickname), email: nil, externalID: line.externalId, credential: nil,
       commitmentKey: ChatService.randomBytes(Registration.commitmentKeyBytes))
     return chat.register(
-      UserID(try need(line.id, .id).uuid), registration, by: principal, originalTime: line.sentAt)
+      UserID(try require(line.id, .id).uuid), registration, by: principal, originalTime: line.sentAt)
   }
 
   private func acting(_ principal: Principal) throws -> Principal {
@@ -124,7 +125,7 @@ enum IngestOperation: String, CaseIterable {
     return principal
   }
 
-  private func need<Value>(_ value: Value?, _ field: IngestLine.CodingKeys) throws -> Value {
+  private func require<Value>(_ value: Value?, _ field: IngestLine.CodingKeys) throws -> Value {
     guard let value else { throw Refusal.invalidField("The op \(rawValue) needs the field \"\(field.stringValue)\".") }
     return value
   }

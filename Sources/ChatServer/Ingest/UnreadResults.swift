@@ -17,14 +17,14 @@ struct UnreadResults {
   }
 
   private var packed = ByteBuffer()
-  private var written = Place()
-  private var read = Place()
-  /// The JSON that follows `line`, for each refusal that an unread result has.
+  private var written = Cursor()
+  private var read = Cursor()
+  /// The JSON that follows `line`, for each refusal among the unread results.
   private var refusals: [[UInt8]] = []
   private var marks: [LineRefusal: UInt64] = [:]
   private var refusalBytes = 0
 
-  private struct Place {
+  private struct Cursor {
     var line: UInt64 = 0
     var position: UInt64 = 0
   }

@@ -3,12 +3,12 @@
 struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var newer: [Key: Value] = [:]
   private var older: [Key: Value] = [:]
-  private let half: Int
-  /// When the newer half last became the older one, in the caller's clock.
-  private var turned: UInt64 = 0
+  private let halfLimit: Int
+  /// When `dropUnused` last made the newer half the older one, in the caller's clock.
+  private var rotatedAt: UInt64 = 0
 
   init(limit: Int) {
-    half = max(1, limit / 2)
+    halfLimit = max(1, limit / 2)
   }
 
   var count: Int { newer.count + older.count }
@@ -18,7 +18,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   mutating func update<Result>(_ key: Key, default defaultValue: Value, _ change: (inout Value) -> Result) -> Result {
     if let index = newer.index(forKey: key) { return change(&newer.values[index]) }
     var value = older.removeValue(forKey: key) ?? defaultValue
-    if newer.count >= half {
+    if newer.count >= halfLimit {
       older = newer
       newer = [:]
     }
@@ -37,11 +37,11 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Drops entries that were not looked up for `lifetime`, at the latest after twice that time.
   /// - Parameter now: the time of a clock that only moves forward, in the unit of `lifetime`.
   mutating func dropUnused(at now: UInt64, after lifetime: UInt64) {
-    let age = now - min(now, turned)
+    let age = now - min(now, rotatedAt)
     guard age >= lifetime else { return }
     older = age / 2 >= lifetime ? [:] : newer
     newer = [:]
-    turned = now
+    rotatedAt = now
   }
 
   mutating func remove(_ key: Key) {

@@ -30,7 +30,7 @@ final class KeyedLimit<Key: Hashable & Sendable>: Sendable {
     }
   }
 
-  private func giveBack(_ amount: Int, for key: Key) {
+  private func release(_ amount: Int, for key: Key) {
     held.withLock { held in
       guard let before = held[key] else { return }
       held[key] = before > amount ? before - amount : nil
@@ -66,7 +66,7 @@ final class KeyedLimit<Key: Hashable & Sendable>: Sendable {
       held.withLock { held in
         // A reservation that holds nothing must not take the lock that all keys share.
         guard held > 0 else { return }
-        owner.giveBack(held, for: key)
+        owner.release(held, for: key)
         held = 0
       }
     }

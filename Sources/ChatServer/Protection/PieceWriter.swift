@@ -32,7 +32,7 @@ struct PieceWriter: ResponseBodyWriter {
   }
 
   consuming func finish(_ trailingHeaders: HTTPFields?) async throws {
-    try await channel.untilTaken()
+    try await channel.untilWritable()
     try await writer.finish(trailingHeaders)
   }
 }

@@ -52,9 +52,9 @@ final class RateLimit<Key: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Puts back tokens that were taken and not used.
-  func putBack(_ key: Key, tokens: UInt64) {
-    buckets.withLock { $0.update(key, default: TokenBucket()) { $0.putBack(tokens, under: rate) } }
+  /// Puts back tokens that were taken but not used.
+  func refund(_ key: Key, tokens: UInt64) {
+    buckets.withLock { $0.update(key, default: TokenBucket()) { $0.refund(tokens, under: rate) } }
   }
 
   private static func seconds(_ nanoseconds: UInt64) -> Int {

@@ -4,9 +4,9 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
-/// How a request is worked on.
-enum Reading: Sendable, Hashable {
-  /// It changes something, or costs nothing: always and at once.
+/// How a request is handled.
+enum ReadClass: Sendable, Hashable {
+  /// It changes something, or costs nothing, so it is handled always and at once.
   case none
   /// It is handled only while its client is connected, and with few others of its user and address at a time.
   case json
@@ -29,19 +29,19 @@ enum Reading: Sendable, Hashable {
 /// memory, and are dropped if their client has left. A user who reads slowly, or not at all, delays nobody else. An
 /// address has a limit as well, because it may have many users.
 struct ReadSlots: Sendable {
-  private let json = SlotsOfReaders(ofUser: Limits.readsOfUser, ofAddress: Limits.readsOfAddress, ofAll: .max)
-  private let media: SlotsOfReaders
+  private let json = ReaderSlots(ofUser: Limits.readsOfUser, ofAddress: Limits.readsOfAddress, ofAll: .max)
+  private let media: ReaderSlots
 
   /// - Parameter downloads: the most downloads of media at once, of all users together.
   init(downloads: Int) {
-    media = SlotsOfReaders(
+    media = ReaderSlots(
       ofUser: Limits.downloadsOfUser, ofAddress: Limits.downloadsOfAddress, ofAll: downloads)
   }
 
   func handle(
-    _ context: HansardRequestContext, _ reading: Reading, _ body: @escaping @Sendable () async throws -> Response
+    _ context: HansardRequestContext, _ readClass: ReadClass, _ body: @escaping @Sendable () async throws -> Response
   ) async throws -> Response {
-    switch reading {
+    switch readClass {
     case .none: try await body()
     case .json: try await context.whileClientWaits { try await json.respond(to: context, body) }
     case .media: try await context.whileClientWaits { try await media.respond(to: context, body) }
@@ -50,8 +50,8 @@ struct ReadSlots: Sendable {
 }
 
 /// Slots for reads of one kind.
-struct SlotsOfReaders: Sendable {
-  /// Reads without a token count for their address.
+struct ReaderSlots: Sendable {
+  /// Reads without a token count against their address.
   enum Reader: Hashable, Sendable {
     case user(UserID)
     case address(NetworkAddress?)
@@ -79,13 +79,13 @@ struct SlotsOfReaders: Sendable {
   /// - Throws: `overloaded` if no slot becomes free in time, or if too many reads wait.
   func take(
     for reader: Reader, at address: NetworkAddress?,
-    patience: Duration = .milliseconds(Limits.readPatienceMilliseconds)
+    timeout: Duration = .milliseconds(Limits.readTimeoutMilliseconds)
   ) async throws -> Reservation {
-    let end = ContinuousClock.now + patience
+    let end = ContinuousClock.now + timeout
     do {
-      let ofReader = try await ofReaders.take(for: reader, patience: patience)
+      let ofReader = try await ofReaders.take(for: reader, timeout: timeout)
       let rest = max(.zero, ContinuousClock.now.duration(to: end))
-      return Reservation(ofReader: ofReader, ofAddress: try await ofAddresses.take(for: address, patience: rest))
+      return Reservation(ofReader: ofReader, ofAddress: try await ofAddresses.take(for: address, timeout: rest))
     } catch is TooManyWaiting {
       throw ServiceError.overloaded
     }

@@ -37,7 +37,7 @@ struct SearchBudget: Sendable {
     let meter = SearchMeter()
     guard let users else { return try await search(meter) }
     _ = try users.take(user, tokens: pageTokens, at: NIODeadline.now().uptimeNanosecondsSinceStart)
-    defer { users.putBack(user, tokens: pageTokens - min(pageTokens, Self.tokens(meter.spent))) }
+    defer { users.refund(user, tokens: pageTokens - min(pageTokens, Self.tokens(meter.spent))) }
     return try await search(meter)
   }
 

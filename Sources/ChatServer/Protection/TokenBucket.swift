@@ -52,8 +52,8 @@ struct TokenBucket: Sendable, Hashable {
     return .admitted(left: Int(clamping: (rate.window - taken) / rate.interval), fullIn: taken)
   }
 
-  /// Puts back tokens that were taken and not used.
-  mutating func putBack(_ tokens: UInt64, under rate: Rate) {
+  /// Puts back tokens that were taken but not used.
+  mutating func refund(_ tokens: UInt64, under rate: Rate) {
     let time = rate.interval * tokens
     fullAt -= min(fullAt, time)
   }

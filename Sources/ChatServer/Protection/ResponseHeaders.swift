@@ -1,0 +1,17 @@
+import HTTPTypes
+
+/// The headers that every response has.
+enum ResponseHeaders {
+  /// A response is only for its client and can change, so caches must not store it unless it has its own
+  /// `Cache-Control`. Browsers must use the declared content type and not guess another (WHATWG Fetch, section 3.8).
+  static func complete(_ fields: inout HTTPFields) {
+    if fields[.cacheControl] == nil { fields.append(HTTPField(name: .cacheControl, value: "no-store")) }
+    fields.append(HTTPField(name: .xContentTypeOptions, value: "nosniff"))
+  }
+}
+
+extension HTTPField.Name {
+  static let rateLimit = HTTPField.Name.own("RateLimit")
+  static let rateLimitPolicy = HTTPField.Name.own("RateLimit-Policy")
+  static let xForwardedFor = HTTPField.Name.own("X-Forwarded-For")
+}
