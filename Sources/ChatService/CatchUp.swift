@@ -6,20 +6,22 @@ package import Logging
 /// disk stops their progress, a warning is logged, and their runners try again.
 package struct CatchUp: Sendable {
   /// How long the slowest read model may make no progress before each warning.
-  package static let defaultPatience = Duration.seconds(60)
+  package static let defaultWarningInterval = Duration.seconds(60)
   /// The time between two checks of their progress.
-  private static let lookInterval = Duration.milliseconds(20)
+  private static let checkInterval = Duration.milliseconds(20)
 
   private let report: String
-  private let patience: Duration
+  private let warningInterval: Duration
   private let logger: Logger
 
   /// - Parameters:
   ///   - report: the warning: what makes no progress, and what to do.
-  ///   - patience: how long there may be no progress before each warning.
-  package init(reporting report: String, after patience: Duration = CatchUp.defaultPatience, logger: Logger) {
+  ///   - warningInterval: how long there may be no progress before each warning.
+  package init(
+    reporting report: String, after warningInterval: Duration = CatchUp.defaultWarningInterval, logger: Logger
+  ) {
     self.report = report
-    self.patience = patience
+    self.warningInterval = warningInterval
     self.logger = logger
   }
 
@@ -45,11 +47,11 @@ package struct CatchUp: Sendable {
       if now.slowest.position != reached {
         reached = now.slowest.position
         idleSince = ContinuousClock.now
-      } else if ContinuousClock.now - idleSince > patience {
+      } else if ContinuousClock.now - idleSince > warningInterval {
         idleSince = ContinuousClock.now
         logger.warning("\(report)", metadata: ["progress": "\(now)"])
       }
-      try await Task.sleep(for: Self.lookInterval)
+      try await Task.sleep(for: Self.checkInterval)
     }
   }
 }

@@ -53,7 +53,7 @@ struct ChannelSpecs {
     channel(then: [.lifecycle(.archived)]).when(.members(.join), by: .user(bob)).thenRejected(.roomArchived)
   }
 
-  @Test("who joins a public channel that all have left owns it")
+  @Test("the first user who joins an empty public channel owns it")
   func inheritsEmptyChannel() {
     channel(then: [.members(.left(alice)), .members(.left(carol))]).when(.members(.join), by: .user(bob))
       .thenRecorded(.members(.joined(bob, role: .owner, invite: nil)))
@@ -70,7 +70,7 @@ struct ChannelSpecs {
     channel.when(.members(.join), by: .service(for: newcomer)).thenRejected(.workspaceMembersOnly)
   }
 
-  @Test("the workspace's administrators tend its public channels from outside, and neither read nor speak there")
+  @Test("the workspace's administrators manage its public channels without joining, but cannot read or write there")
   func oversees() {
     let tending: [RoomCommand] = [
       .lifecycle(.edit(RoomEdit(topic: "news"))), .lifecycle(.archive), .lifecycle(.delete), .members(.remove(alice)),

@@ -66,7 +66,7 @@ struct ErasureSpecs {
   }
 
   @Test("a stream that lacks its beginning stays absent, and an erased text keeps its ordinal")
-  func strayFacts() {
+  func strayEvents() {
     for event in Self.everyRoomEvent.dropFirst() where event != .lifecycle(.created(.named("again"))) {
       #expect(given(RoomDecider.self, [event]).state == .absent)
     }

@@ -26,7 +26,7 @@ struct FingerprintSpecs {
     #expect(Set(lists).count == lists.count)
   }
 
-  @Test("tell every two commands of a user apart")
+  @Test("differ for every two commands of a user")
   func userCommands() {
     let token = PushToken(provider: .apns, token: "a1")
     let commands: [UserCommand] = [
@@ -65,7 +65,7 @@ struct FingerprintSpecs {
     #expect(Set(commands.map { $0.fingerprint(by: alice) }).count == commands.count)
   }
 
-  @Test("tell every two commands of a room apart")
+  @Test("differ for every two commands of a room")
   func roomCommands() {
     let commands: [RoomCommand] = [
       .lifecycle(.create(.named())), .lifecycle(.create(.named("coffee"))), .lifecycle(.create(.named("tea", .direct))),

@@ -130,7 +130,7 @@ struct KeyedCommandSpecs {
     sample(.account(.register(.named())), by: byService, after: []),
     sample(.account(.registerIdentified(.named(email: nil, credential: nil), .of("a"))), by: byService, after: []),
     sample(.account(.changeProfile(ProfileEdit(nickname: "Al")))),
-    sample(.account(.setPreferences(UserPreferences(sharesReadMarkers: false)))),
+    sample(.account(.setPreferences(PreferencesEdit(sharesReadMarkers: false)))),
     sample(.account(.setEmail("al@example.org", checked: 1))), sample(.account(.disable), by: byService),
     sample(.account(.enable), by: byService, after: user + [.account(.disabled)]),
     sample(.logins(.changePassword(.version(2), checked: 1))),

@@ -46,7 +46,8 @@ struct MessagePartSpecs {
   }
 
   @Test(
-    "how many users a message calls", arguments: [(49, nil), (50, nil), (51, .tooManyMentions)] as [(Int, Rejection?)])
+    "how many users a message mentions",
+    arguments: [(49, nil), (50, nil), (51, .tooManyMentions)] as [(Int, Rejection?)])
   func mentions(count: Int, rejection: Rejection?) {
     let users: [UserID] = (0..<UInt64(count)).map { id(1000 + $0) }
     sending("hello", MessageDetails(mentions: Mentions(users: users))).then(rejection)

@@ -118,7 +118,7 @@ struct PreconditionSpecs {
     }
   }
 
-  @Test("neither a repeat nor another refusal hangs from it")
+  @Test("repeats and other rejections do not depend on it")
   func comesLast() throws {
     let old = Precondition.at(1)
     var harness = DeciderHarness<RoomDecider>(teaRoom)

@@ -265,7 +265,7 @@ struct RetrySpecs {
     #expect(sent == .at(first.position.value + 3))
   }
 
-  @Test("a key whose event was erased answers nothing")
+  @Test("a key whose event was erased is refused")
   func erasedKey() {
     var known = Known()
     known.commands[CommandKey(actor: bob.uuid, command: .retried)] = KnownCommand(stamp: .at(1), fingerprint: nil)

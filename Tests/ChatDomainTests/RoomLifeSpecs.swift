@@ -81,7 +81,7 @@ struct RoomLifeSpecs {
     open.when(.lifecycle(.archive), by: .user(bob)).thenRecorded(.lifecycle(.archived))
   }
 
-  @Test("the owner or a service deletes a room, and then there is none for anybody")
+  @Test("the owner or a service deletes a room, and nobody can see it any more")
   func deletes() {
     let room = given(RoomDecider.self, teaRoom)
     for context: CommandContext in [.user(alice), .service(), .service(for: alice)] {

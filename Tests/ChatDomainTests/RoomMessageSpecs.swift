@@ -97,7 +97,7 @@ struct RoomMessageSpecs {
     room().when(.messages(.delete(hello)), by: .user(stranger)).thenRejected(.roomNotFound)
   }
 
-  @Test("where the index keeps no time of deletion, the answer carries the time of sending")
+  @Test("without a time of deletion in the index, the response has the time of sending")
   func deletesWithoutTime() {
     var known = deleted
     known.revisedAt = nil

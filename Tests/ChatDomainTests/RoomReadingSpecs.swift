@@ -77,10 +77,10 @@ struct RoomReadingSpecs {
 
   @Test("a user says who sees the markers, and nobody else does")
   func preferences() {
-    let command = UserCommand.account(.setPreferences(UserPreferences(sharesReadMarkers: false)))
+    let command = UserCommand.account(.setPreferences(PreferencesEdit(sharesReadMarkers: false)))
     let known = given(UserDecider.self, aliceAtHome)
     known.when(command, by: .user(alice)).thenRecorded(
-      .account(.preferencesSet(UserPreferences(sharesReadMarkers: false))))
+      .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: false))))
     known.when(command, by: .user(bob)).thenRejected(.forbidden)
     known.when(command, by: .user(alice, session: otherLogin)).thenRejected(.sessionEnded)
   }

@@ -162,9 +162,9 @@ struct RoomSchedulingSpecs {
     #expect(reworded.content == MessageContent(text: "new", details: details))
     let hushed = rich.applying(ScheduledMessageEdit(mentions: Mentions()))
     #expect(hushed.content.details?.mentions.isEmpty == true && hushed.content.details?.custom == details.custom)
-    let called = ScheduledMessage.saying().applying(ScheduledMessageEdit(mentions: Mentions(everyone: true)))
-    #expect(called.content.details?.mentions.everyone == true)
-    #expect(called.applying(ScheduledMessageEdit(mentions: Mentions())) == .saying())
+    let mentioning = ScheduledMessage.saying().applying(ScheduledMessageEdit(mentions: Mentions(everyone: true)))
+    #expect(mentioning.content.details?.mentions.everyone == true)
+    #expect(mentioning.applying(ScheduledMessageEdit(mentions: Mentions())) == .saying())
   }
 
   // MARK: Send

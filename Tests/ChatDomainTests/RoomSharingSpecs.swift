@@ -73,7 +73,8 @@ struct RoomSharingSpecs {
   }
 
   @Test(
-    "how many invites a room ever makes, dead ones too", arguments: [(9_999, true), (10_000, false), (10_001, false)])
+    "how many invites a room ever has, including ended ones",
+    arguments: [(9_999, true), (10_000, false), (10_001, false)])
   func inviteCountForEver(made: UInt64, isAccepted: Bool) {
     var events = teaRoom
     for number in 0..<made {

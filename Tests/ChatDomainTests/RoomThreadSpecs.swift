@@ -23,10 +23,10 @@ struct RoomThreadSpecs {
 
   /// The result of dave sending a message, given what is known of the messages that it refers to.
   private func sending(
-    to thread: MessageID? = nil, answering answered: MessageID? = nil, _ known: [MessageID: KnownMessage] = [:]
+    to thread: MessageID? = nil, replyingTo target: MessageID? = nil, _ known: [MessageID: KnownMessage] = [:]
   ) -> Outcome<RoomDecider> {
     room.knowing(.messages(known)).when(
-      .send(NewMessage(text: "yes", replyTo: answered, thread: thread), id: reply), by: .user(dave))
+      .send(NewMessage(text: "yes", replyTo: target, thread: thread), id: reply), by: .user(dave))
   }
 
   // MARK: Threads
@@ -102,18 +102,18 @@ struct RoomThreadSpecs {
     sending(answering: hello, [hello: sent]).thenAccepted()
     sending(answering: hello, [hello: known(.room(1), deleted: true)]).thenAccepted()
     let inThread = known(MessageLocation(thread: 1, ordinal: 1))
-    sending(answering: hello, [hello: inThread]).thenRejected(.replyElsewhere)
+    sending(replyingTo: hello, [hello: inThread]).thenRejected(.replyElsewhere)
 
-    let (root, answered): (MessageID, MessageID) = (id(42), id(43))
-    func answering(_ message: KnownMessage) -> Outcome<RoomDecider> {
-      sending(to: root, answering: answered, [root: known(.room(1), replies: 1), answered: message])
+    let (root, target): (MessageID, MessageID) = (id(42), id(43))
+    func replyingTo(_ message: KnownMessage) -> Outcome<RoomDecider> {
+      sending(to: root, replyingTo: target, [root: known(.room(1), replies: 1), target: message])
     }
-    answering(known(.room(1))).thenAccepted()
-    answering(inThread).thenAccepted()
-    answering(known(MessageLocation(thread: 2, ordinal: 1))).thenRejected(.replyElsewhere)
-    answering(known(.room(2))).thenRejected(.replyElsewhere)
-    sending(to: root, answering: answered, [root: known(.room(1), replies: 1)]).thenRejected(.messageNotFound)
-    sending(to: root, answering: root, [root: known(.room(1), replies: 1)]).thenAccepted()
+    replyingTo(known(.room(1))).thenAccepted()
+    replyingTo(inThread).thenAccepted()
+    replyingTo(known(MessageLocation(thread: 2, ordinal: 1))).thenRejected(.replyElsewhere)
+    replyingTo(known(.room(2))).thenRejected(.replyElsewhere)
+    sending(to: root, replyingTo: target, [root: known(.room(1), replies: 1)]).thenRejected(.messageNotFound)
+    sending(to: root, replyingTo: root, [root: known(.room(1), replies: 1)]).thenAccepted()
   }
 
   // MARK: Reading and following

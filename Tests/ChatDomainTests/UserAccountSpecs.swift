@@ -98,7 +98,7 @@ struct UserAccountSpecs {
       ("a\u{2065}", nil), ("a\u{2066}", .nameMalformed), ("a\u{2069}", .nameMalformed), ("a\u{206a}", nil),
       ("\u{1f469}\u{200d}\u{1f467}", nil), ("\u{646}\u{200c}\u{647}", nil), ("\u{5d0}", nil),
     ] as [(String, Rejection?)])
-  func nicknameShows(nickname: String, rejection: Rejection?) {
+  func nicknameIsVisible(nickname: String, rejection: Rejection?) {
     if let rejection {
       registering(.named(nickname)).thenRejected(rejection)
     } else {

@@ -70,7 +70,7 @@ struct UserIdentitySpecs {
       .logins(.identityLinked(.of("b"))))
   }
 
-  @Test("a login is unlinked by its position, and a user keeps the last way in")
+  @Test("a login is unlinked by its position, and the last login method cannot be removed")
   func unlinks() {
     func unlinking(_ events: [UserEvent], _ context: CommandContext = .user(alice)) -> Outcome<UserDecider> {
       given(UserDecider.self, events).when(.logins(.unlink(.of("a"))), by: context)

@@ -38,7 +38,7 @@ struct UserSessionSpecs {
     given(UserDecider.self, []).when(starting(), by: .user(alice)).thenRejected(.userNotFound)
   }
 
-  @Test("a login tapped twice is one, on the same device and until the first refresh")
+  @Test("a repeated login starts one session, on the same device and until the first refresh")
   func startsOnce() {
     let state = given(UserDecider.self, aliceAtHome)
     state.when(starting(), by: .user(alice)).thenAlreadyDone(at: 3)

@@ -57,7 +57,7 @@ struct WorkspaceRetrySpecs {
   func retry(retry: Retry<WorkspaceDecider>) throws { try checkRetry(retry, after: Self.events) }
 
   @Test("of an answer to an invitation")
-  func answers() throws {
+  func invitationReplies() throws {
     let invited = Self.events + [.invitations(.invited(Self.newcomer, role: .member))]
     try checkRetry(
       Self.by(

@@ -105,7 +105,7 @@ struct WorkspaceSpecs {
     lesser.when(.sharing(.createInvite(.into(.administrator))), by: .user(bob)).thenAccepted()
   }
 
-  @Test("whoever holds a live link comes in with its role")
+  @Test("anyone with a valid link can join with its role")
   func comesInByLink() {
     let shared = workspace([.sharing(.inviteCreated(.into(.guest, uses: 1)))])
     shared.when(.sharing(.acceptInvite(link)), by: .user(newcomer))
@@ -132,7 +132,7 @@ struct WorkspaceSpecs {
   }
 
   @Test(
-    "how many links a workspace ever makes, dead ones too",
+    "how many links a workspace ever has, including ended ones",
     arguments: [(9_999, true), (10_000, false), (10_001, false)])
   func linkCountForEver(made: UInt64, isAccepted: Bool) {
     let links = (0..<made).flatMap { number -> [WorkspaceEvent] in
@@ -162,7 +162,7 @@ struct WorkspaceSpecs {
 
   // MARK: Invitations
 
-  @Test("who is invited comes in with the role of the invitation, or declines")
+  @Test("an invited user can join with the role of the invitation, or decline")
   func invitations() {
     workspace().when(.invitations(.invite(newcomer, .guest)), by: .user(bob)).thenRecorded(
       .invitations(.invited(newcomer, role: .guest)))

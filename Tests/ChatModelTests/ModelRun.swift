@@ -14,7 +14,7 @@ final class ModelRun {
   /// Whether to print each command and its outcome.
   let isTraced: Bool
   private let clock = ModelClock()
-  private let bench: ModelBench
+  private let fixture: ModelFixture
   private var generator: CommandGenerator
   private var random: SeededRandom
   private(set) var model = ChatModel()
@@ -49,7 +49,7 @@ final class ModelRun {
     mutating func add(_ other: Tally) {
       recorded += other.recorded
       repeated += other.repeated
-      lateAnswers += other.lateAnswers
+      lateResponses += other.lateResponses
       refused.merge(other.refused, uniquingKeysWith: +)
       repeatRefusals.merge(other.repeatRefusals, uniquingKeysWith: +)
       events.merge(other.events, uniquingKeysWith: +)
@@ -62,12 +62,12 @@ final class ModelRun {
     self.isTraced = isTraced
     self.seed = seed
     self.steps = steps
-    bench = try await ModelBench(clock: clock)
+    fixture = try await ModelFixture(clock: clock)
     generator = CommandGenerator(seed: seed, clock: clock, makesEveryEvent: makesEveryEvent)
     random = SeededRandom(seed: ~seed)
   }
 
-  private var chat: ChatService { bench.chat }
+  private var chat: ChatService { fixture.chat }
   private var users: [UserID] { generator.users }
 
   /// - Throws: `Failure`.
@@ -87,7 +87,7 @@ final class ModelRun {
     try await saying(steps, "the replay") { try await self.replay() }
     try await saying(steps, "late retries") { try await self.retryPrefix() }
     try await saying(steps, "after the retries") { try await self.compareAll() }
-    try bench.remove()
+    try fixture.remove()
   }
 
   private func saying(_ number: Int, _ what: String, _ body: () async throws -> Void) async throws {
@@ -136,7 +136,7 @@ final class ModelRun {
   /// the same size.
   private func isUsedUp(by user: UserID?) -> Bool {
     guard let used = user.map({ model.usage(of: $0, at: clock.now()) }) else { return false }
-    let quotas = ModelBench.quotas
+    let quotas = ModelFixture.quotas
     return used.messages >= quotas.messagesPerDay ?? .max
       || used.mediaBytes + CommandGenerator.uploadBytes > quotas.mediaBytesPerDay ?? .max
   }
@@ -200,7 +200,7 @@ final class ModelRun {
   private func restart(keepsReadModels: Bool) async throws {
     // The read models that were updated command by command are compared before they are rebuilt in one step.
     if keepsReadModels { try await chat.views.waitForAll(chat.store.head) } else { try await replay() }
-    try await bench.restart(keepsReadModels: keepsReadModels)
+    try await fixture.restart(keepsReadModels: keepsReadModels)
     model = ChatModel()
     model.take(try chat.store.events(after: .origin, limit: .max))
     try await retryPrefix()
@@ -212,8 +212,9 @@ final class ModelRun {
   private func compareDecisionState() throws {
     let knownIDs = KnownIDs(KnownIDFilter(), newest: .origin)
     let restored = try DecisionState(
-      restoring: DecisionStateSource(chat.views), knownIDs: knownIDs, floor: chat.store.head, quotas: ModelBench.quotas)
-    var evolved = DecisionState(knownIDs: knownIDs, floor: .origin, quotas: ModelBench.quotas)
+      restoring: DecisionStateSource(chat.views), knownIDs: knownIDs, floor: chat.store.head,
+      quotas: ModelFixture.quotas)
+    var evolved = DecisionState(knownIDs: knownIDs, floor: .origin, quotas: ModelFixture.quotas)
     for event in try chat.store.events(after: .origin, limit: .max) { evolved.take(event) }
     for pair in [
       Mismatch("restored users", expected: evolved.users, found: restored.users),
@@ -231,10 +232,10 @@ final class ModelRun {
   /// Every read model, and the push outbox, must have the same rows when rebuilt from the log.
   private func replay() async throws {
     try await chat.views.waitForAll(chat.store.head)
-    try await bench.outbox.wait(for: chat.store.head)
+    try await fixture.outbox.wait(for: chat.store.head)
     try compareDecisionState()
     let rebuild = ProjectionRebuild(
-      directory: bench.views, feed: chat.store, logIdentity: chat.logIdentity)
+      directory: fixture.readModels, feed: chat.store, logIdentity: chat.logIdentity)
     for projection in Projections.all + [PushProjection.self] {
       let report = try rebuild.verify(projection)
       if !report.isEqual {
@@ -246,7 +247,7 @@ final class ModelRun {
 
   /// Sends every command of a prefix again in order, if it is still the same command.
   private func retryPrefix() async throws {
-    for done in done.prefix(random.within(1...max(1, done.count))) where done.step.isSameWish(model) {
+    for done in done.prefix(random.within(1...max(1, done.count))) where done.step.isSameCommand(model) {
       try await retry(done, "late retry of command \(done.number), \(done.step.name)")
     }
   }

@@ -57,7 +57,7 @@ extension EventScript {
     for event in [
       .media(.uploaded(picture, media, name: nil)), .account(.profileChanged(ProfileEdit(picture: .set(picture)))),
       .logins(.identityLinked(Identity(issuer: "https://id.example.org", subject: "alice"))),
-      .account(.preferencesSet(UserPreferences(sharesReadMarkers: false))),
+      .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: false))),
       .devices(.registered(.numbered(5005), description)),
       .sessions(.started(.numbered(5006), device: .numbered(5005))),
     ] as [UserEvent] {

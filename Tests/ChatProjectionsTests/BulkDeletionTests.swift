@@ -28,7 +28,7 @@ import Testing
   }
 
   private func open(_ folder: TemporaryFolder, _ feed: MemoryFeed) throws -> Runner {
-    try Runner.open(directory: folder.views, feed: feed, logIdentity: testLog, logger: testLogger)
+    try Runner.open(directory: folder.readModels, feed: feed, logIdentity: testLog, logger: testLogger)
   }
 
   private func left(_ runner: Runner) throws -> Int {
@@ -43,7 +43,8 @@ import Testing
   }
 
   private func verify(_ folder: TemporaryFolder, _ feed: MemoryFeed) throws -> VerificationReport {
-    try ProjectionRebuild(directory: folder.views, feed: feed, logIdentity: testLog).verify(TimelineProjection.self)
+    try ProjectionRebuild(directory: folder.readModels, feed: feed, logIdentity: testLog).verify(
+      TimelineProjection.self)
   }
 
   @Test("an event that comes while a large room is cleared waits for one step at most, and each takes a step with it")

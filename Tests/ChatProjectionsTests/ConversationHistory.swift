@@ -10,15 +10,15 @@ struct ConversationHistory {
     let id: MessageID
     let author: UserID
     let place: MessageLocation
-    var callsEveryone = false
-    var called: Set<UserID> = []
+    var mentionsEveryone = false
+    var mentioned: Set<UserID> = []
     var isDeleted = false
     var texts: [String]
     /// In the order in which they were added.
     var reactions: [(emoji: String, user: UserID)] = []
     var isPinned = false
 
-    func calls(_ user: UserID) -> Bool { callsEveryone || called.contains(user) }
+    func mentions(_ user: UserID) -> Bool { mentionsEveryone || mentioned.contains(user) }
   }
 
   struct Follower: Equatable {
@@ -87,7 +87,7 @@ struct ConversationHistory {
     return chance(2) ? Mentions() : Mentions(users: users.filter { _ in chance(4) }.sorted())
   }
 
-  private func called(_ mentions: Mentions) -> Set<UserID> {
+  private func mentionedMembers(in mentions: Mentions) -> Set<UserID> {
     Set(mentions.users.filter { markers[$0] != nil })
   }
 
@@ -126,7 +126,7 @@ struct ConversationHistory {
       root: ThreadRoot(message: root.id, ordinal: key), rootAuthor: root.author, ordinal: ordinal)
     script.room(room, .messages(.sent(message.id, author: user, thread: place, content)), by: user)
     threads[key, default: []].append(message)
-    for follower in [root.author] + message.called where follower != user { begin(follower, key, from: ordinal - 1) }
+    for follower in [root.author] + message.mentioned where follower != user { begin(follower, key, from: ordinal - 1) }
     begin(user, key, from: ordinal)
     advance(user, key, to: ordinal)
   }
@@ -170,11 +170,11 @@ struct ConversationHistory {
     let called = called(mentions)
     update(message) {
       $0.texts.append(text)
-      $0.callsEveryone = mentions.everyone
-      $0.called = called
+      $0.mentionsEveryone = mentions.everyone
+      $0.mentioned = mentioned
     }
     guard message.place.isInThread else { return }
-    for user in called { begin(user, message.place.thread, from: message.place.ordinal - 1) }
+    for user in mentioned { begin(user, message.place.thread, from: message.place.ordinal - 1) }
   }
 
   private mutating func delete(_ message: Message) {

@@ -34,7 +34,7 @@ import Testing
         let unread = history.timeline.dropFirst(Int(marker)).filter { !$0.isDeleted }
         let row = try #require(try queries.roomListRow(room, for: user))
         #expect(row.unreadCount == UInt64(unread.count))
-        #expect(row.mentionCount == UInt64(unread.count { $0.calls(user) }), "seed \(seed)")
+        #expect(row.mentionCount == UInt64(unread.count { $0.mentions(user) }), "seed \(seed)")
         #expect(try queries.badges(of: user, at: now).mentions == row.mentionCount)
         try checkThreads(of: user, history, queries)
       }
@@ -61,7 +61,7 @@ import Testing
       }
       let replies = (history.threads[root] ?? []).dropFirst(Int(follower.marker))
       let unread = replies.compactMap { $0 }.filter { !$0.isDeleted }
-      expected[root] = (unread.count, unread.count { $0.calls(user) })
+      expected[root] = (unread.count, unread.count { $0.mentions(user) })
     }
     #expect(Set(page.threads.map(\.root)) == Set(expected.keys))
     #expect(page.threads.map(\.activity) == page.threads.map(\.activity).sorted(by: >))

@@ -158,7 +158,7 @@ import Testing
       try await models.rooms.wait(for: LogPosition(UInt64(events.count)))
     }
     let report = try ProjectionRebuild(
-      directory: folder.views, feed: MemoryFeed(events), logIdentity: testLog
+      directory: folder.readModels, feed: MemoryFeed(events), logIdentity: testLog
     ).verify(RoomsProjection.self)
     #expect(report.isEqual)
   }

@@ -23,9 +23,9 @@ final class TemporaryFolder {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  var views: String { path + "/views" }
+  var readModels: String { path + "/views" }
 
-  func file(_ projection: any Projection.Type) -> ProjectionFile { ProjectionFile(projection, in: views) }
+  func file(_ projection: any Projection.Type) -> ProjectionFile { ProjectionFile(projection, in: readModels) }
 }
 
 /// Builds a projection in memory from events in batches of one size.
@@ -88,7 +88,7 @@ func dump(
 func withModels<T: Sendable>(
   _ folder: TemporaryFolder, _ feed: MemoryFeed, _ body: (ReadModels) async throws -> T
 ) async throws -> T {
-  let models = try ReadModels.open(directory: folder.views, feed: feed, logIdentity: testLog, logger: testLogger)
+  let models = try ReadModels.open(directory: folder.readModels, feed: feed, logIdentity: testLog, logger: testLogger)
   models.start()
   let result: Result<T, any Error>
   do {

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("a command is known by its first event alone, under its actor")
+  @Test("a command is known by its first event only, under its actor")
   func commands() throws {
     let (alice, bob, room): (UserID, UserID, RoomID) = (.numbered(1), .numbered(2), .numbered(9))
     let service: ServiceID = .numbered(3)
@@ -126,7 +126,7 @@ import Testing
       ])
   }
 
-  @Test("what was scheduled is always known by its first content, whatever became of it")
+  @Test("a scheduled message is always known by its first content, whatever happened to it")
   func scheduled() throws {
     var script = EventScript()
     let (alice, room): (UserID, RoomID) = (.numbered(1), .numbered(9))

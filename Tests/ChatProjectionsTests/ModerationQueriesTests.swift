@@ -52,7 +52,7 @@ import Testing
     #expect(entries.map(\.role) == [nil, nil, .member, nil, nil, .administrator, .member, .member, .owner])
   }
 
-  @Test("bans are listed until they are lifted, with the first who spoke them")
+  @Test("bans are listed until they are lifted, with the user who banned first")
   func bans() throws {
     let events = script().events
     let end = try #require(events.firstIndex { $0.event == .room(room, .members(.unbanned(carol))) })

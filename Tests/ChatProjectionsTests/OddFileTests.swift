@@ -89,8 +89,8 @@ import Testing
     let folder = try TemporaryFolder()
     let file = folder.file(TimelineProjection.self)
     let rebuild = ProjectionRebuild(
-      directory: folder.views, feed: MemoryFeed(history.events), logIdentity: testLog)
-    try ProjectionFile.makeDirectory(folder.views)
+      directory: folder.readModels, feed: MemoryFeed(history.events), logIdentity: testLog)
+    try ProjectionFile.makeDirectory(folder.readModels)
     try oddity.make(at: file.path)
     #expect(throws: ProjectionError.self) { _ = try rebuild.verify(TimelineProjection.self) }
     _ = try rebuild.rebuild(TimelineProjection.self)

@@ -61,9 +61,9 @@ import Testing
     let queue = try set([64], batch: 1)
     try queue.write { (database) throws in
       var buffered = BufferedOrdinalSet(Self.owner)
-      var answers: [Bool] = []
-      for ordinal in [64, 65, 65] as [UInt64] { answers.append(try buffered.insert(ordinal, database)) }
-      #expect(answers == [false, true, false])
+      var inserted: [Bool] = []
+      for ordinal in [64, 65, 65] as [UInt64] { inserted.append(try buffered.insert(ordinal, database)) }
+      #expect(inserted == [false, true, false])
       try buffered.write(database)
       #expect(try OrdinalSet.count(through: 100, of: Self.owner, database) == 2)
     }

@@ -12,7 +12,7 @@ import Testing
     let folder = try TemporaryFolder()
     try await withModels(folder, MemoryFeed(history.events)) { _ in }
     let rebuild = ProjectionRebuild(
-      directory: folder.views, feed: MemoryFeed(history.events), logIdentity: testLog)
+      directory: folder.readModels, feed: MemoryFeed(history.events), logIdentity: testLog)
     return (folder, history, rebuild)
   }
 
@@ -48,7 +48,7 @@ import Testing
   func equal() async throws {
     let (folder, history, _) = try await live(72)
     let feed = MemoryFeed(history.events)
-    let rebuild = ProjectionRebuild(directory: folder.views, feed: feed, logIdentity: testLog)
+    let rebuild = ProjectionRebuild(directory: folder.readModels, feed: feed, logIdentity: testLog)
     try await withModels(folder, feed) { _ in
       for projection in Projections.all {
         let report = try rebuild.verify(projection)
@@ -65,7 +65,7 @@ import Testing
     var script = history.script
     script.register(.numbered(5000), "late")
     let rebuild = ProjectionRebuild(
-      directory: folder.views, feed: MemoryFeed(script.events), logIdentity: testLog)
+      directory: folder.readModels, feed: MemoryFeed(script.events), logIdentity: testLog)
     #expect(try rebuild.verify(AccountsProjection.self).isEqual)
   }
 
@@ -122,12 +122,12 @@ import Testing
   func refusals() async throws {
     let (folder, history, rebuild) = try await live(77)
     let other = ProjectionRebuild(
-      directory: folder.views, feed: MemoryFeed(history.events), logIdentity: UUIDBytes(high: 1, low: 1))
+      directory: folder.readModels, feed: MemoryFeed(history.events), logIdentity: UUIDBytes(high: 1, low: 1))
     var error = #expect(throws: ProjectionError.self) { try other.verify(RoomsProjection.self) }
     #expect(error?.code == .foreignFile)
     let ended = MemoryFeed(history.events.dropLast())
     ended.close()
-    let short = ProjectionRebuild(directory: folder.views, feed: ended, logIdentity: testLog)
+    let short = ProjectionRebuild(directory: folder.readModels, feed: ended, logIdentity: testLog)
     error = #expect(throws: ProjectionError.self) { try short.verify(RoomsProjection.self) }
     #expect(error?.code == .foreignFile)
     try folder.file(RoomsProjection.self).remove()
@@ -139,7 +139,7 @@ import Testing
   func failedRebuild() async throws {
     let (folder, history, _) = try await live(78)
     let feed = MemoryFeed(history.events, failingFrom: LogPosition(2000))
-    let rebuild = ProjectionRebuild(directory: folder.views, feed: feed, logIdentity: testLog)
+    let rebuild = ProjectionRebuild(directory: folder.readModels, feed: feed, logIdentity: testLog)
     let file = folder.file(RoomsProjection.self)
     let before = try dump(file.openReadOnly())
     #expect(throws: (any Error).self) { try rebuild.rebuild(RoomsProjection.self) }
@@ -152,7 +152,7 @@ extension ProjectionRebuild {
   /// Verifies all read models in the folder against these events.
   fileprivate func verifyAll(events: [RecordedEvent], _ folder: TemporaryFolder) throws -> [VerificationReport] {
     let rebuild = ProjectionRebuild(
-      directory: folder.views, feed: MemoryFeed(events), logIdentity: testLog)
+      directory: folder.readModels, feed: MemoryFeed(events), logIdentity: testLog)
     return try Projections.all.map { try rebuild.verify($0) }
   }
 }

@@ -46,12 +46,12 @@ import Testing
   func hides() throws {
     var script = script()
     script.room(room, .reading(.markerMoved(bob, to: .numbered(101), ordinal: 2)), by: bob)
-    script.user(bob, .account(.preferencesSet(UserPreferences(sharesReadMarkers: false))))
+    script.user(bob, .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: false))))
     #expect(try receipts(script, for: alice).receipts.map(\.user) == [alice])
     #expect(try receipts(script, for: bob).receipts.map(\.user) == [alice, bob])
     script.user(bob, .erased(kind: 9))
     #expect(try receipts(script, for: alice).receipts.map(\.user) == [alice])
-    script.user(bob, .account(.preferencesSet(UserPreferences(sharesReadMarkers: true))))
+    script.user(bob, .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: true))))
     #expect(try receipts(script, for: alice).receipts.map(\.user) == [alice, bob])
   }
 }
@@ -121,7 +121,7 @@ import Testing
     #expect(try queue.read { try RoomsQueries($0).scheduledMessages(of: .numbered(2), in: room).messages.count } == 1)
   }
 
-  @Test("a sent message leaves no row, and what waited in a deleted room is seen by nobody and cleared")
+  @Test("a sent message leaves no row, and the waiting messages of a deleted room are invisible and then deleted")
   func leaves() throws {
     var script = EventScript()
     script.create(room, by: alice)
@@ -173,9 +173,9 @@ import Testing
       script.room(room, .members(.joined(alice, role: .owner, invite: nil)), by: alice)
       script.room(room, .members(.added(bob, role: .member)), by: alice)
       script.send(messages, to: room, by: alice, firstID: number * 100)
-      let called = MessageContent(text: "hey", details: MessageDetails(mentions: Mentions(users: [bob])))
+      let mentioning = MessageContent(text: "hey", details: MessageDetails(mentions: Mentions(users: [bob])))
       script.room(
-        room, .messages(.sent(.numbered(number * 100 + 50), author: alice, thread: nil, called)), by: alice)
+        room, .messages(.sent(.numbered(number * 100 + 50), author: alice, thread: nil, mentioning)), by: alice)
     }
     script.room(.numbered(11), .reading(.markedUnread(bob, from: .numbered(1150), ordinal: 3)), by: bob)
     script.room(.numbered(10), .reading(.markerMoved(bob, to: .numbered(1001), ordinal: 2)), by: bob)

@@ -13,7 +13,7 @@ import Testing
   private typealias Runner = ProjectionRunner<TimelineProjection>
 
   private func open(_ folder: TemporaryFolder, _ feed: MemoryFeed) throws -> Runner {
-    try Runner.open(directory: folder.views, feed: feed, logIdentity: testLog, logger: testLogger)
+    try Runner.open(directory: folder.readModels, feed: feed, logIdentity: testLog, logger: testLogger)
   }
 
   private func zero(_ file: ProjectionFile, page: Int) throws {

@@ -12,7 +12,7 @@ import Testing
   private typealias Runner = ProjectionRunner<TimelineProjection>
 
   private func open(_ folder: TemporaryFolder, _ feed: MemoryFeed, log: UUIDBytes = testLog) throws -> Runner {
-    try Runner.open(directory: folder.views, feed: feed, logIdentity: log, logger: testLogger)
+    try Runner.open(directory: folder.readModels, feed: feed, logIdentity: log, logger: testLogger)
   }
 
   /// The number of messages, without those of deleted rooms that are not removed yet.
@@ -83,18 +83,18 @@ import Testing
     #expect(cut.0 == [UInt64(2 * batch + 10)] && cut.1?.position == LogPosition(UInt64(2 * batch + 10)))
   }
 
-  @Test("files are for the owner alone")
+  @Test("files are private to their owner")
   func modes() async throws {
     let (folder, feed) = (try TemporaryFolder(), MemoryFeed(RandomHistory(seed: 62, events: 200).events))
     try await withModels(folder, feed) { _ in
-      let names = try FileManager.default.contentsOfDirectory(atPath: folder.views)
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.readModels)
       let rooms = "rooms-v\(RoomsProjection.schemaVersion).sqlite"
       #expect(names.contains(rooms) && names.contains(rooms + "-wal"))
       for name in names {
-        let attributes = try FileManager.default.attributesOfItem(atPath: folder.views + "/" + name)
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.readModels + "/" + name)
         #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
       }
-      let directory = try FileManager.default.attributesOfItem(atPath: folder.views)
+      let directory = try FileManager.default.attributesOfItem(atPath: folder.readModels)
       #expect(directory[.posixPermissions] as? Int == 0o700)
     }
   }

@@ -32,7 +32,7 @@ import Testing
     let feed = MemoryFeed(script.events)
     let clock = ContinuousClock()
     let runner = try ProjectionRunner<SearchProjection>.open(
-      directory: folder.views, feed: feed, logIdentity: testLog, logger: testLogger)
+      directory: folder.readModels, feed: feed, logIdentity: testLog, logger: testLogger)
     let following = try await clock.measure {
       runner.start()
       try await runner.wait(for: feed.head, timeoutMilliseconds: 600_000)
@@ -51,7 +51,7 @@ import Testing
     }
     feed.close()
     try runner.stop()
-    let rebuild = ProjectionRebuild(directory: folder.views, feed: MemoryFeed(script.events), logIdentity: testLog)
+    let rebuild = ProjectionRebuild(directory: folder.readModels, feed: MemoryFeed(script.events), logIdentity: testLog)
     report("rebuild", texts.count, try rebuild.rebuild(SearchProjection.self).elapsed)
     let queue = try folder.file(SearchProjection.self).openForUpkeep()
     let rewriting = try clock.measure { try queue.write { try SearchShard(number: 1).rewrite($0) } }

@@ -81,7 +81,7 @@ struct SearchCostTests {
     #expect(try pages("odd even", queue, cost: SearchQueries.pageCost).count == 1)
   }
 
-  @Test("equal words are one word")
+  @Test("equal words are searched once")
   func equalWords() throws {
     let queue = try queue(messages: 3, bytes: 4_096)
     let one = try pages("tea x", queue, cost: SearchQueries.pageCost)

@@ -15,7 +15,7 @@ import Testing
   private typealias Runner = ProjectionRunner<SearchProjection>
 
   private func open(_ folder: TemporaryFolder, _ feed: MemoryFeed) throws -> Runner {
-    let runner = try Runner.open(directory: folder.views, feed: feed, logIdentity: testLog, logger: testLogger)
+    let runner = try Runner.open(directory: folder.readModels, feed: feed, logIdentity: testLog, logger: testLogger)
     runner.start()
     return runner
   }
@@ -105,7 +105,7 @@ import Testing
     feed.close()
     try runner.stop()
     let rebuild = ProjectionRebuild(
-      directory: folder.views, feed: MemoryFeed(script.events), logIdentity: testLog)
+      directory: folder.readModels, feed: MemoryFeed(script.events), logIdentity: testLog)
     let report = try rebuild.verify(SearchProjection.self)
     #expect(report.isEqual, "\(report.differences)")
     #expect(report.rowsByTable.contains { $0.key.hasPrefix("term_") && $0.value > 8000 })
@@ -138,7 +138,7 @@ import Testing
     #expect(try await waitUntilGone(all, folder) == [])
     feed.close()
     try runner.stop()
-    let rebuild = ProjectionRebuild(directory: folder.views, feed: MemoryFeed(script.events), logIdentity: testLog)
+    let rebuild = ProjectionRebuild(directory: folder.readModels, feed: MemoryFeed(script.events), logIdentity: testLog)
     let report = try rebuild.verify(SearchProjection.self)
     #expect(report.isEqual, "\(report.differences)")
   }
@@ -150,7 +150,7 @@ import Testing
     for number in 0..<50 { script.say(secret(number), in: room, by: anna) }
     script.close(room)
     let folder = try TemporaryFolder()
-    try ProjectionFile.makeDirectory(folder.views)
+    try ProjectionFile.makeDirectory(folder.readModels)
     let pool = try folder.file(SearchProjection.self).openPool(SearchProjection.self)
     try await pool.write { [events = script.events] database in
       try ProjectionOpening.createSchema(of: SearchProjection.self, logIdentity: testLog, database)
@@ -160,7 +160,7 @@ import Testing
       try SearchBulkDeletion.step(database, rows: 20)
     }
     try pool.close()
-    let rebuild = ProjectionRebuild(directory: folder.views, feed: MemoryFeed(script.events), logIdentity: testLog)
+    let rebuild = ProjectionRebuild(directory: folder.readModels, feed: MemoryFeed(script.events), logIdentity: testLog)
     let report = try rebuild.verify(SearchProjection.self)
     #expect(report.isEqual, "\(report.differences)")
     let words = (0..<50).map { core(secret($0)) }
@@ -234,7 +234,7 @@ import Testing
     for number in 0..<50 { script.say("word \(secret(number))", in: room, by: anna) }
     let folder = try TemporaryFolder()
     try await withModels(folder, MemoryFeed(script.events)) { _ in }
-    let rebuild = ProjectionRebuild(directory: folder.views, feed: MemoryFeed(script.events), logIdentity: testLog)
+    let rebuild = ProjectionRebuild(directory: folder.readModels, feed: MemoryFeed(script.events), logIdentity: testLog)
     #expect(try rebuild.verify(SearchProjection.self).isEqual)
     let pool = try folder.file(SearchProjection.self).openPool(SearchProjection.self)
     try await pool.write { (database) throws in

@@ -63,9 +63,9 @@ import Testing
       guard case .registered(let known) = state else { continue }
       keys += known.sessions.keys.map { .session(user, $0) }
     }
-    let answer = try await models.endings(of: keys)
-    #expect(answer.position == history.events.last?.position)
-    return answer.endings
+    let result = try await models.endings(of: keys)
+    #expect(result.position == history.events.last?.position)
+    return result.endings
   }
 
   @Test("accounts answer by ID, e-mail, external ID, session and device")

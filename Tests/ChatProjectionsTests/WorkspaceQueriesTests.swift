@@ -35,7 +35,7 @@ import Testing
     return script
   }
 
-  @Test("members find public channels and their own, guests their own alone, strangers none", arguments: [1, 2, 30])
+  @Test("members find public channels and their own, guests only their own, strangers none", arguments: [1, 2, 30])
   func channels(limit: Int) throws {
     let queue = try build(RoomsProjection.self, script().events)
     func found(by user: UserID) throws -> [RoomID]? {

@@ -51,7 +51,7 @@ private func company() -> [RecordedEvent] {
       try await eventually { log.outcomes.last.map { $0.settledThrough >= sent[11] } ?? false }
       for device in [bensPhone, bensTablet, carlasPhone] {
         let order = positions(sender.sent, device)
-        #expect(order == order.sorted(), "a device is told in the order of the events")
+        #expect(order == order.sorted(), "a device is notified in the order of the events")
         #expect(Set(order) == Set(sent.map(\.value)))
         #expect(order.count == 12 + 2 * sent.count { $0.value % 3 == 0 })
       }
@@ -76,7 +76,7 @@ private func company() -> [RecordedEvent] {
         log.outcomes.contains { $0.outcomes.contains { $0.position == second && $0.device == carlasPhone } }
       }
       #expect(log.outcomes.allSatisfy { $0.settledThrough < first })
-      #expect(positions(sender.sent, bensPhone).allSatisfy { $0 == first.value }, "its own later notices wait")
+      #expect(positions(sender.sent, bensPhone).allSatisfy { $0 == first.value }, "its own later notifications wait")
       isOpen.withLock { $0 = true }
       try await eventually { log.outcomes.last.map { $0.settledThrough >= second } ?? false }
     }
@@ -184,7 +184,7 @@ private func company() -> [RecordedEvent] {
     }
   }
 
-  @Test("a notice that is older than a day is not sent")
+  @Test("a notification that is older than a day is not sent")
   func tooOld() async throws {
     let (folder, log, sender) = (TemporaryFolder(), MemoryLog(company()), ScriptedSender())
     let late = Script.time(LogPosition(1000)).adding(milliseconds: RetryPolicy.lifetimeMilliseconds)

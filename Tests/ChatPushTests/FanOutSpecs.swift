@@ -29,7 +29,7 @@ import Testing
     FanOut.decisions(on: message(), for: [recipient(ben, membership, [phone(bensPhone)])]) { _ in 4 }.first?.decision
   }
 
-  @Test("each device of each other member is told, with its user's badge")
+  @Test("each device of each other member is notified, with its user's badge")
   func members() {
     let decisions = FanOut.decisions(
       on: message(),
@@ -67,7 +67,7 @@ import Testing
     #expect(decision(.joinsLater) == .silent(.beforeJoin))
   }
 
-  @Test("an imported or erased message tells nobody")
+  @Test("an imported or erased message notifies nobody")
   func imported() {
     let recipients = [
       recipient(anna, .member(mutedUntil: nil), [phone(annasPhone)]),

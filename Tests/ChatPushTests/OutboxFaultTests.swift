@@ -84,7 +84,7 @@ private func company(devices: UInt64) -> MemoryLog {
     await running.value
     log.close()
     try outbox.stop()
-    #expect(Set(sender.sent.map(\.key)).count == devices, "each device is told once")
+    #expect(Set(sender.sent.map(\.key)).count == devices, "each device is notified once")
   }
 
   @Test("a full event of outcomes that cannot be recorded is recorded again after a pause")

@@ -318,7 +318,7 @@ private func company() -> Script {
     script.create(tea, by: anna, ben, carla)
     script.baseline()
     let plain = script.send(to: tea, by: anna)
-    let called = script.room(
+    let mentions = script.room(
       tea,
       .messages(
         .sent(
@@ -356,7 +356,7 @@ private func company() -> Script {
     try queue.read { database in
       let key = PushNotificationKey(position: followed, user: ben, device: bensPhone)
       guard case .ready(_, let message, _) = try PushQueries(database).notification(key) else {
-        Issue.record("no notice")
+        Issue.record("no notification")
         return
       }
       #expect(message.thread == .numbered(1))

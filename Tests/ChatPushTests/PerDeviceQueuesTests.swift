@@ -51,7 +51,8 @@ import Testing
     queues.retry(key(1), at: start + .seconds(3), counts: false)
     #expect(queues.next(at: start + .seconds(3)) == .init(key: key(1), number: 2), "it was not tried")
     queues.complete(key(1))
-    #expect(queues.next(at: start + .seconds(2)) == .init(key: key(2), number: 1), "attempts are counted by notice")
+    #expect(
+      queues.next(at: start + .seconds(2)) == .init(key: key(2), number: 1), "attempts are counted by notification")
   }
 
   @Test("retries hold half of the slots at most, and the others are for first attempts")

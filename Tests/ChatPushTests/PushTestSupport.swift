@@ -137,7 +137,7 @@ struct Unreadable: Error {}
 
 /// A provider whose results the test decides.
 final class ScriptedSender: PushNotificationSender {
-  typealias Answer = @Sendable (_ notification: PushNotification, _ attempt: Int) async -> SendResult
+  typealias Response = @Sendable (_ notification: PushNotification, _ attempt: Int) async -> SendResult
 
   private struct State {
     var sent: [PushNotification] = []
@@ -148,10 +148,10 @@ final class ScriptedSender: PushNotificationSender {
   }
 
   private let state = Mutex(State())
-  private let answer: Answer
+  private let response: Response
 
-  init(_ answer: @escaping Answer = { _, _ in .delivered }) {
-    self.answer = answer
+  init(_ response: @escaping Response = { _, _ in .delivered }) {
+    self.response = response
   }
 
   /// All attempts, in the order in which they began.
@@ -167,7 +167,7 @@ final class ScriptedSender: PushNotificationSender {
       state.mostAtOnceToOneDevice = max(state.mostAtOnceToOneDevice, state.active[notification.key.device] ?? 0)
       return state.attempts[notification.key] ?? 1
     }
-    let result = await answer(notification, attempt)
+    let result = await response(notification, attempt)
     state.withLock { $0.active[notification.key.device, default: 0] -= 1 }
     return result
   }

@@ -179,13 +179,13 @@ import Testing
             .numbered(number), author: anna, thread: nil,
             MessageContent(text: "\(number)", details: MessageDetails(mentions: mentions)))), by: anna)
     }
-    let called = [
+    let mentions = [
       said(50, Mentions(users: [ben]), in: tea), said(51, Mentions(everyone: true), in: tea),
       said(52, Mentions(), in: cake),
     ]
     let other = said(53, Mentions(users: [carla]), in: tea)
     script.user(ben, .devices(.updated(bensPhone, level(.mentions))))
-    let texts = try called.map { try text(found(script, $0)) }
+    let texts = try mentions.map { try text(found(script, $0)) }
     #expect(texts == ["50", "51", "52"])
     #expect(try found(script, other) == .withdrawn(.mentionsOnly))
   }

@@ -33,7 +33,7 @@ private struct LineKeeper: LogHandler {
   private let head = LogPosition(9)
   private let lines = LogLines()
 
-  private func catchUp(after patience: Duration) -> CatchUp {
+  private func catchUp(after interval: Duration) -> CatchUp {
     let lines = lines
     return CatchUp(
       reporting: "no progress", after: patience, logger: Logger(label: "test") { _ in LineKeeper(lines) })

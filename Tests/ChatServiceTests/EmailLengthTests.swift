@@ -11,11 +11,11 @@ struct EmailLengthTests {
     // Each pair of marks is in the wrong order, so that normalising has to sort them all.
     let email = "e" + String(repeating: "\u{315}\u{300}", count: 4_000) + "@example.org"
     let normalising = ProcessorTime.spent { _ = EmailForm.compared(email) }
-    let bench = try await ServiceBench()
-    let lookup = try await bench.chat.accounts { accounts in
+    let fixture = try await ServiceFixture()
+    let lookup = try await fixture.chat.accounts { accounts in
       try ProcessorTime.spent { _ = try accounts.user(email: email) }
     }
     #expect(lookup * 10 < normalising)
-    try bench.close()
+    try fixture.close()
   }
 }

@@ -9,8 +9,8 @@ import Testing
 struct IdentityTests {
   @Test("two first logins at once make one account")
   func firstLogins() async throws {
-    let bench = try await ServiceBench()
-    let chat = bench.chat
+    let fixture = try await ServiceFixture()
+    let chat = fixture.chat
     let identity = Identity(issuer: "https://id.example.org", subject: "a")
     let users = try await withThrowingTaskGroup(of: UserID.self) { group in
       for number in 0..<32 as Range<UInt64> {
@@ -30,7 +30,7 @@ struct IdentityTests {
       return try await group.reduce(into: Set<UserID>()) { $0.insert($1) }
     }
     #expect(externals.count == 1)
-    try bench.close()
+    try fixture.close()
   }
 
   @Test(
@@ -50,18 +50,18 @@ struct IdentityTests {
     "a guest makes no room and no workspace unless it may, and asks again for one that it made",
     arguments: [false, true])
   func guests(mayCreate: Bool) async throws {
-    let bench = try await ServiceBench(
+    let fixture = try await ServiceFixture(
       keepsDirectory: true, rules: AccountRules(allowsGuests: true, guestsCreateRooms: mayCreate))
     let (guest, asGuest) = (fixed(1) as UserID, Principal(user: fixed(1)))
     let account = ChatService.NewAccount(
       id: guest, nickname: "Guest", email: nil, password: "red kettle on the hob", externalID: nil)
-    _ = try await bench.chat.register(account, by: Principal())
+    _ = try await fixture.chat.register(account, by: Principal())
     let room = ChatCommand.Operation.room(
       fixed(10), .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: guest))))
     let workspace = ChatCommand.Operation.workspace(
       fixed(11), .lifecycle(.create(WorkspaceCreation(name: "guild", creator: guest))))
     for operation in [room, workspace] {
-      let refused = await rejection { _ = try await bench.chat.perform(ChatService.Request(asGuest, operation)) }
+      let refused = await rejection { _ = try await fixture.chat.perform(ChatService.Request(asGuest, operation)) }
       #expect(refused == (mayCreate ? nil : .guestNotAllowed))
     }
     try bench.close()
@@ -92,9 +92,9 @@ struct IdentityTests {
 
   @Test("a reset is valid for an hour, and a repeat of it always")
   func resetExpires() async throws {
-    let bench = try await ServiceBench()
-    let chat = bench.chat
-    let alice = try await bench.user(1)
+    let fixture = try await ServiceFixture()
+    let chat = fixture.chat
+    let alice = try await fixture.user(1)
     let tokens = PasswordResetTokens(chat.keys)
     func token(_ milliseconds: Int64, version: UInt32) -> String {
       tokens.token(
@@ -115,7 +115,7 @@ struct IdentityTests {
     let expiry = try await chat.passwordReset(of: alice).expiresAt
     let left = expiry.milliseconds - ChatService.now().milliseconds
     #expect((Limits.passwordResetMilliseconds - 5000...Limits.passwordResetMilliseconds).contains(left))
-    try bench.close()
+    try fixture.close()
   }
 
   @Test("what disables and what enables is known in its order, in whatever order it is told")
@@ -158,22 +158,22 @@ struct IdentityTests {
   @Test("a token that several devices hold leaves all of them, and the order of what is known does not matter")
   func tokenPlaces() {
     let token = PushToken(provider: .apns, token: "a1")
-    let places = [
+    let devices = [
       DeviceReference(user: fixed(1), device: fixed(11)), DeviceReference(user: fixed(1), device: fixed(12)),
       DeviceReference(user: fixed(2), device: fixed(10)),
     ]
-    var (forward, backward) = (PushTokenPlaces(), PushTokenPlaces())
-    for place in places { forward.set([token], of: place) }
-    for place in places.reversed() { backward.set([token], of: place) }
-    #expect(forward == backward && forward.places(of: token) == places)
-    forward.remove(token, from: places[0])
-    forward.remove(token, from: places[0])
-    forward.set([], of: places[1])
-    #expect(forward.places(of: token) == [places[2]])
-    #expect(forward.places(of: PushToken(provider: .fcm, token: "a1")).isEmpty)
-    forward.set([PushToken(provider: .fcm, token: "b")], of: places[2])
-    #expect(forward.places(of: token).isEmpty)
-    forward.set([], of: places[2])
-    #expect(forward == PushTokenPlaces())
+    var (forward, backward) = (PushTokenHolders(), PushTokenHolders())
+    for device in devices { forward.set([token], of: device) }
+    for device in devices.reversed() { backward.set([token], of: device) }
+    #expect(forward == backward && forward.devices(holding: token) == devices)
+    forward.remove(token, from: devices[0])
+    forward.remove(token, from: devices[0])
+    forward.set([], of: devices[1])
+    #expect(forward.devices(holding: token) == [devices[2]])
+    #expect(forward.devices(holding: PushToken(provider: .fcm, token: "a1")).isEmpty)
+    forward.set([PushToken(provider: .fcm, token: "b")], of: devices[2])
+    #expect(forward.devices(holding: token).isEmpty)
+    forward.set([], of: devices[2])
+    #expect(forward == PushTokenHolders())
   }
 }

@@ -10,8 +10,8 @@ import Testing
 @Suite("Uploads, and what refers to them")
 struct MediaServiceTests {
   /// Makes every file look as if it had been uploaded a year ago.
-  private func age(_ bench: ServiceBench) throws {
-    let media = bench.directory + "/media"
+  private func age(_ fixture: ServiceFixture) throws {
+    let media = fixture.directory + "/media"
     let year = Date(timeIntervalSinceNow: -365 * 86_400)
     for path in try FileManager.default.subpathsOfDirectory(atPath: media) {
       try FileManager.default.setAttributes([.modificationDate: year], ofItemAtPath: media + "/" + path)
@@ -20,14 +20,14 @@ struct MediaServiceTests {
 
   @Test("a repeat has the ID, the name and the position of the first time, after a restart too")
   func repeats() async throws {
-    let bench = try await ServiceBench(keepsDirectory: true)
-    let alice = try await bench.user(1)
-    let first = try await bench.upload([1, 2, 3], by: alice, name: "a")
+    let fixture = try await ServiceFixture(keepsDirectory: true)
+    let alice = try await fixture.user(1)
+    let first = try await fixture.upload([1, 2, 3], by: alice, name: "a")
     #expect(first.isNew)
-    let second = try await bench.upload([1, 2, 3], by: alice, name: "b")
+    let second = try await fixture.upload([1, 2, 3], by: alice, name: "b")
     #expect(!second.isNew && second.row == first.row)
-    try bench.close()
-    let again = try await ServiceBench(directory: bench.directory)
+    try fixture.close()
+    let again = try await ServiceFixture(directory: fixture.directory)
     let third = try await again.upload([1, 2, 3], by: alice)
     #expect(!third.isNew && third.row == first.row)
     try again.close()
@@ -35,22 +35,22 @@ struct MediaServiceTests {
 
   @Test("an ID that was used as a client's key before is no obstacle")
   func takenKey() async throws {
-    let bench = try await ServiceBench()
-    let alice = try await bench.user(1)
-    let probe = try await bench.upload([9], by: alice)
-    let id = bench.chat.mediaID(of: [UInt8](repeating: 5, count: 32), by: alice)
-    #expect(id != probe.row.id && id == bench.chat.mediaID(of: [UInt8](repeating: 5, count: 32), by: alice))
+    let fixture = try await ServiceFixture()
+    let alice = try await fixture.user(1)
+    let probe = try await fixture.upload([9], by: alice)
+    let id = fixture.chat.mediaID(of: [UInt8](repeating: 5, count: 32), by: alice)
+    #expect(id != probe.row.id && id == fixture.chat.mediaID(of: [UInt8](repeating: 5, count: 32), by: alice))
     // SHA-256 of the single byte 0.
     let hash = try #require(hexadecimal("6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"))
-    let taken = bench.chat.mediaID(of: hash, by: alice)
-    _ = try await bench.chat.setDevice(
+    let taken = fixture.chat.mediaID(of: hash, by: alice)
+    _ = try await fixture.chat.setDevice(
       fixed(50), DeviceDescription(name: "phone", type: nil, osVersion: nil, tokens: []), by: Principal(user: alice),
       command: CommandID(taken.uuid))
-    let upload = try await bench.upload([0], by: alice, name: "zero")
+    let upload = try await fixture.upload([0], by: alice, name: "zero")
     #expect(upload.isNew && upload.row.id == taken)
-    let (row, file) = try await bench.chat.media(taken, for: alice)
+    let (row, file) = try await fixture.chat.media(taken, for: alice)
     #expect(row.name == "zero" && file.size == 1)
-    try bench.close()
+    try fixture.close()
   }
 
   /// What lies in the media directory, unfinished uploads included.
@@ -72,59 +72,59 @@ struct MediaServiceTests {
   @Test("what is refused leaves no file, and a repeat is answered though the quota is used up")
   func refusedUploads() async throws {
     try await awayFromMidnight()
-    let bench = try await ServiceBench(quotas: Quotas(mediaBytesPerDay: 10))
-    let (alice, bob) = (try await bench.user(1), try await bench.user(2))
-    let first = try await bench.upload([1, 1, 1, 1, 1, 1], by: alice)
-    #expect(try files(bench) == 1)
-    #expect(await rejection { _ = try await bench.upload([2, 2, 2, 2, 2], by: alice) } == .quotaExceeded)
-    #expect(await rejection { _ = try await bench.upload([3], by: bob, name: "a/b") } == .mediaNameMalformed)
-    _ = try await bench.chat.disable(bob, by: Principal(service: ServiceBench.service), command: nil)
-    #expect(await rejection { _ = try await bench.upload([4], by: bob) } == .accountDisabled)
-    #expect(try files(bench) == 1)
-    #expect(try await bench.upload([1, 1, 1, 1, 1, 1], by: alice).row == first.row)
-    #expect(try await bench.upload([5, 5, 5, 5], by: alice).isNew)
-    #expect(try await bench.upload([1, 1, 1, 1, 1, 1], by: alice).row == first.row)
-    #expect(try files(bench) == 2)
-    try bench.close()
+    let fixture = try await ServiceFixture(quotas: Quotas(mediaBytesPerDay: 10))
+    let (alice, bob) = (try await fixture.user(1), try await fixture.user(2))
+    let first = try await fixture.upload([1, 1, 1, 1, 1, 1], by: alice)
+    #expect(try files(fixture) == 1)
+    #expect(await rejection { _ = try await fixture.upload([2, 2, 2, 2, 2], by: alice) } == .quotaExceeded)
+    #expect(await rejection { _ = try await fixture.upload([3], by: bob, name: "a/b") } == .mediaNameMalformed)
+    _ = try await fixture.chat.disable(bob, by: Principal(service: ServiceFixture.service), command: nil)
+    #expect(await rejection { _ = try await fixture.upload([4], by: bob) } == .accountDisabled)
+    #expect(try files(fixture) == 1)
+    #expect(try await fixture.upload([1, 1, 1, 1, 1, 1], by: alice).row == first.row)
+    #expect(try await fixture.upload([5, 5, 5, 5], by: alice).isNew)
+    #expect(try await fixture.upload([1, 1, 1, 1, 1, 1], by: alice).row == first.row)
+    #expect(try files(fixture) == 2)
+    try fixture.close()
   }
 
   @Test("uploads at once, of which the quota allows one, leave one file")
   func refusedAtOnce() async throws {
     try await awayFromMidnight()
-    let bench = try await ServiceBench(quotas: Quotas(mediaBytesPerDay: 10))
-    let alice = try await bench.user(1)
+    let fixture = try await ServiceFixture(quotas: Quotas(mediaBytesPerDay: 10))
+    let alice = try await fixture.user(1)
     let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
       for number in 0..<UInt8(Limits.uploadsOfUser) {
         group.addTask {
-          await rejection { _ = try await bench.upload([UInt8](repeating: number, count: 10), by: alice) } == nil
+          await rejection { _ = try await fixture.upload([UInt8](repeating: number, count: 10), by: alice) } == nil
         }
       }
       return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
     }
     #expect(taken == 1)
-    #expect(try files(bench) == 1)
-    try bench.close()
+    #expect(try files(fixture) == 1)
+    try fixture.close()
   }
 
   @Test("what will be refused is refused before it is sent, unless it may be a repeat")
   func checks() async throws {
     try await awayFromMidnight()
-    let bench = try await ServiceBench(quotas: Quotas(mediaBytesPerDay: 10))
-    let alice = try await bench.user(1)
+    let fixture = try await ServiceFixture(quotas: Quotas(mediaBytesPerDay: 10))
+    let alice = try await fixture.user(1)
     let asAlice = Principal(user: alice)
     func refused(_ bytes: Int?, _ principal: Principal, name: String? = nil) async -> Rejection? {
-      await rejection { try await bench.chat.checkUpload(bytes: bytes, name: name, by: principal) }
+      await rejection { try await fixture.chat.checkUpload(bytes: bytes, name: name, by: principal) }
     }
-    _ = try await bench.upload([1, 1, 1, 1, 1, 1], by: alice)
+    _ = try await fixture.upload([1, 1, 1, 1, 1, 1], by: alice)
     #expect(await refused(4, asAlice) == nil)
     #expect(await refused(5, asAlice) == .quotaExceeded)
     #expect(await refused(6, asAlice) == nil)
     #expect(await refused(nil, asAlice) == nil)
-    #expect(await refused(7, Principal(user: alice, service: ServiceBench.service)) == nil)
+    #expect(await refused(7, Principal(user: alice, service: ServiceFixture.service)) == nil)
     #expect(await refused(1, asAlice, name: "a/b") == .mediaNameMalformed)
-    _ = try await bench.chat.disable(alice, by: Principal(service: ServiceBench.service), command: nil)
+    _ = try await fixture.chat.disable(alice, by: Principal(service: ServiceFixture.service), command: nil)
     #expect(await refused(1, asAlice) == .accountDisabled)
-    try bench.close()
+    try fixture.close()
   }
 
   private func hexadecimal(_ text: String) -> [UInt8]? {
@@ -136,44 +136,44 @@ struct MediaServiceTests {
 
   @Test("what is held while a command is in progress is not collected; what nothing refers to is")
   func holds() async throws {
-    let bench = try await ServiceBench()
-    let (alice, bob) = (try await bench.user(1), try await bench.user(2))
-    let (held, other) = (try await bench.upload([1], by: alice), try await bench.upload([2], by: alice))
-    try age(bench)
-    #expect(try await bench.chat.heldMedia([held.row.id], for: bob) == nil)
-    let hold = try #require(try await bench.chat.heldMedia([held.row.id], for: alice))
+    let fixture = try await ServiceFixture()
+    let (alice, bob) = (try await fixture.user(1), try await fixture.user(2))
+    let (held, other) = (try await fixture.upload([1], by: alice), try await fixture.upload([2], by: alice))
+    try age(fixture)
+    #expect(try await fixture.chat.heldMedia([held.row.id], for: bob) == nil)
+    let hold = try #require(try await fixture.chat.heldMedia([held.row.id], for: alice))
     #expect(hold.known == [held.row.id: held.row.content])
-    #expect(try await bench.chat.collectMedia() == 1)
-    #expect(try await bench.chat.heldMedia([other.row.id], for: alice) == nil)
-    #expect(try await bench.chat.heldMedia([held.row.id, other.row.id], for: alice) == nil)
-    _ = try await bench.chat.media(held.row.id, for: alice)
+    #expect(try await fixture.chat.collectMedia() == 1)
+    #expect(try await fixture.chat.heldMedia([other.row.id], for: alice) == nil)
+    #expect(try await fixture.chat.heldMedia([held.row.id, other.row.id], for: alice) == nil)
+    _ = try await fixture.chat.media(held.row.id, for: alice)
     withExtendedLifetime(hold.hold) {}
     try bench.close()
   }
 
   @Test("a picture keeps its file, and messages that are sent while files are collected never lose theirs")
   func racing() async throws {
-    let bench = try await ServiceBench()
-    let alice = try await bench.user(1)
+    let fixture = try await ServiceFixture()
+    let alice = try await fixture.user(1)
     let room: RoomID = fixed(10)
     let asAlice = Principal(user: alice)
-    _ = try await bench.chat.performRoom(
+    _ = try await fixture.chat.performRoom(
       room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: asAlice)
     var media: [MediaID] = []
-    for number in 0..<60 { media.append(try await bench.upload([1, UInt8(number)], by: alice).row.id) }
-    try age(bench)
+    for number in 0..<60 { media.append(try await fixture.upload([1, UInt8(number)], by: alice).row.id) }
+    try age(fixture)
     let collecting = Task {
       var count = 0
-      while !Task.isCancelled { count += try await bench.chat.collectMedia() }
+      while !Task.isCancelled { count += try await fixture.chat.collectMedia() }
       return count
     }
     var sent: [MediaID] = []
     for (number, id) in media.enumerated() {
-      let request = try bench.chat.send(
+      let request = try fixture.chat.send(
         NewMessage(text: "", attachments: [NewMessage.AttachedMedia(media: id, name: nil)]),
         as: fixed(100 + UInt64(number)), to: room, by: asAlice)
       let refused = await rejection {
-        _ = try await bench.chat.perform(try await bench.chat.withMedia(request))
+        _ = try await fixture.chat.perform(try await fixture.chat.withMedia(request))
       }
       #expect(refused == nil || refused == .mediaNotFound)
       if refused == nil { sent.append(id) }
@@ -184,6 +184,6 @@ struct MediaServiceTests {
     // Whatever the race came to: a message that was sent has its file.
     for id in sent { _ = try await bench.chat.media(id, for: alice) }
     #expect(removed <= media.count - sent.count)
-    try bench.close()
+    try fixture.close()
   }
 }

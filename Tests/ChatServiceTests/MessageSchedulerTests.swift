@@ -17,30 +17,32 @@ struct MessageSchedulerTests {
   private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
   private let clock = TestClock()
 
-  private func bench(_ directory: String? = nil, keepsDirectory: Bool = false) async throws -> ServiceBench {
+  private func fixture(_ directory: String? = nil, keepsDirectory: Bool = false) async throws -> ServiceFixture {
     let clock = clock
-    guard let directory else { return try await ServiceBench(keepsDirectory: keepsDirectory, clock: { clock.now }) }
-    return try await ServiceBench(directory: directory, keepsDirectory: keepsDirectory, clock: { clock.now })
+    guard let directory else { return try await ServiceFixture(keepsDirectory: keepsDirectory, clock: { clock.now }) }
+    return try await ServiceFixture(directory: directory, keepsDirectory: keepsDirectory, clock: { clock.now })
   }
 
-  private func scheduler(_ bench: ServiceBench) -> MessageScheduler {
+  private func scheduler(_ fixture: ServiceFixture) -> MessageScheduler {
     let clock = clock
-    return MessageScheduler(bench.chat, logger: logger, now: { clock.now }) { try await clock.sleep(milliseconds: $0) }
+    return MessageScheduler(fixture.chat, logger: logger, now: { clock.now }) {
+      try await clock.sleep(milliseconds: $0)
+    }
   }
 
   private func schedule(
-    _ number: UInt64, in milliseconds: Int64, _ bench: ServiceBench, by user: UserID, room: RoomID? = nil
+    _ number: UInt64, in milliseconds: Int64, _ fixture: ServiceFixture, by user: UserID, room: RoomID? = nil
   ) async throws {
-    _ = try await bench.chat.perform(
-      bench.chat.schedule(
+    _ = try await fixture.chat.perform(
+      fixture.chat.schedule(
         .plain("text \(number)"), as: fixed(number), to: room ?? self.room,
         at: clock.now.adding(milliseconds: milliseconds), by: Principal(user: user)))
   }
 
-  private func makeRooms(_ bench: ServiceBench) async throws -> UserID {
-    let alice = try await bench.user(1)
+  private func makeRooms(_ fixture: ServiceFixture) async throws -> UserID {
+    let alice = try await fixture.user(1)
     for room in rooms {
-      _ = try await bench.chat.performRoom(
+      _ = try await fixture.chat.performRoom(
         room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: Principal(user: alice))
     }
     return alice
@@ -64,7 +66,7 @@ struct MessageSchedulerTests {
     try await wait {
       found = []
       for room in rooms {
-        let page = try await bench.chat.messages(of: room, for: user, .newest, limit: 200)
+        let page = try await fixture.chat.messages(of: room, for: user, .newest, limit: 200)
         found += page.messages.map { ($0.position, $0.id) }
       }
       return found.count >= count
@@ -74,22 +76,22 @@ struct MessageSchedulerTests {
 
   @Test("it is woken by what is scheduled while it rests, and sends more than one portion in order")
   func sends() async throws {
-    let bench = try await bench()
-    let alice = try await makeRooms(bench)
-    let scheduler = scheduler(bench)
+    let fixture = try await fixture()
+    let alice = try await makeRooms(fixture)
+    let scheduler = scheduler(fixture)
     let numbers = Array(1000..<UInt64(1000 + SchedulePlan.portion + 20))
     for (index, number) in numbers.enumerated() {
-      try await schedule(number, in: 30_000, bench, by: alice, room: rooms[index % rooms.count])
+      try await schedule(number, in: 30_000, fixture, by: alice, room: rooms[index % rooms.count])
     }
-    try await schedule(200, in: 60_000, bench, by: alice)
+    try await schedule(200, in: 60_000, fixture, by: alice)
     try await waitForAlarm(in: 30_000)
     clock.advance(milliseconds: 29_999)
-    #expect(try await sent(bench, for: alice, count: 0).isEmpty)
+    #expect(try await sent(fixture, for: alice, count: 0).isEmpty)
     clock.advance(milliseconds: 1)
-    #expect(try await sent(bench, for: alice, count: numbers.count) == numbers.map { fixed($0) })
+    #expect(try await sent(fixture, for: alice, count: numbers.count) == numbers.map { fixed($0) })
     await scheduler.stop()
-    #expect(try await bench.chat.scheduledMessages(of: alice, in: room).messages.map(\.id) == [fixed(200)])
-    try bench.close()
+    #expect(try await fixture.chat.scheduledMessages(of: alice, in: room).messages.map(\.id) == [fixed(200)])
+    try fixture.close()
   }
 
   @Test("however many are scheduled, it sets one alarm")
@@ -99,34 +101,34 @@ struct MessageSchedulerTests {
     let scheduler = scheduler(bench)
     // Each is due before the one that it was to wake up for, and the last are sent.
     for number: UInt64 in 0..<60 {
-      try await schedule(100 + number, in: Int64(59_000 - number * 900), bench, by: alice)
+      try await schedule(100 + number, in: Int64(59_000 - number * 900), fixture, by: alice)
     }
     for count in 1...10 {
       let due: Int64 = count == 1 ? 5_900 : 900
       try await waitForAlarm(in: due)
       clock.advance(milliseconds: due)
-      #expect(try await sent(bench, for: alice, count: count).count == count)
+      #expect(try await sent(fixture, for: alice, count: count).count == count)
     }
     try await waitForAlarm(in: 900)
     await scheduler.stop()
     #expect(clock.sleepers == [])
-    try bench.close()
+    try fixture.close()
   }
 
   @Test("after a restart it sends what was due meanwhile, and nothing twice")
   func catchesUp() async throws {
-    let first = try await bench(keepsDirectory: true)
+    let first = try await fixture(keepsDirectory: true)
     let alice = try await makeRooms(first)
     for number: UInt64 in 100..<105 { try await schedule(number, in: 1000, first, by: alice) }
     try first.close()
     clock.advance(milliseconds: 1000)
-    let second = try await bench(first.directory, keepsDirectory: true)
+    let second = try await fixture(first.directory, keepsDirectory: true)
     #expect(try await second.chat.messages(of: room, for: alice, .newest, limit: 200).messages.isEmpty)
     let scheduler = scheduler(second)
     #expect(try await sent(second, for: alice, count: 5) == (100..<105).map { fixed($0) })
     await scheduler.stop()
     try second.close()
-    let third = try await bench(first.directory)
+    let third = try await fixture(first.directory)
     let again = self.scheduler(third)
     // This message is sent after everything that the scheduler would have sent again.
     try await schedule(105, in: 1, third, by: alice)
@@ -139,13 +141,13 @@ struct MessageSchedulerTests {
 
   @Test("while its clock is ahead of the log's it sends nothing, and does not spin")
   func clockAhead() async throws {
-    let bench = try await bench()
-    let alice = try await makeRooms(bench)
-    try await schedule(100, in: Self.hour, bench, by: alice)
+    let fixture = try await fixture()
+    let alice = try await makeRooms(fixture)
+    try await schedule(100, in: Self.hour, fixture, by: alice)
     let looks = Atomic(0)
     let clock = clock
     let scheduler = MessageScheduler(
-      bench.chat, logger: logger,
+      fixture.chat, logger: logger,
       now: {
         looks.add(1, ordering: .relaxed)
         return clock.now.adding(milliseconds: 2 * Self.hour)
@@ -157,16 +159,16 @@ struct MessageSchedulerTests {
     try await waitForAlarm(in: 8_000)
     await scheduler.stop()
     #expect(looks.load(ordering: .relaxed) < 60)
-    #expect(try await bench.chat.scheduledMessages(of: alice, in: room).messages.count == 1)
-    try bench.close()
+    #expect(try await fixture.chat.scheduledMessages(of: alice, in: room).messages.count == 1)
+    try fixture.close()
   }
 
   @Test("a clock that goes back delays nothing beyond its time")
   func clockBack() async throws {
-    let bench = try await bench()
-    let alice = try await makeRooms(bench)
-    let scheduler = scheduler(bench)
-    try await schedule(100, in: 50_000, bench, by: alice)
+    let fixture = try await fixture()
+    let alice = try await makeRooms(fixture)
+    let scheduler = scheduler(fixture)
+    try await schedule(100, in: 50_000, fixture, by: alice)
     try await waitForAlarm(in: 50_000)
     let before = clock.now
     clock.set(to: before.adding(milliseconds: -Self.hour))
@@ -183,8 +185,8 @@ struct MessageSchedulerTests {
       try await waitForAlarm(in: milliseconds)
       clock.advance(milliseconds: milliseconds)
     }
-    #expect(try await sent(bench, for: alice, count: 2) == [fixed(101), fixed(100)])
+    #expect(try await sent(fixture, for: alice, count: 2) == [fixed(101), fixed(100)])
     await scheduler.stop()
-    try bench.close()
+    try fixture.close()
   }
 }

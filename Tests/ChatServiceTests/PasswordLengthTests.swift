@@ -46,7 +46,7 @@ struct PasswordLengthTests {
     let credential = Credential(version: 1, hash: [], logRounds: 0, blockSize: 8, parallelism: 1)
     let isRight = try? await chat.isPassword(password, of: fixed(1), credential)
     #expect(isRight == (isTooLong ? false : nil))
-    try bench.close()
+    try fixture.close()
   }
 
   @Test("with too many combining marks in a row is not normalised", arguments: [0, 1])

@@ -10,23 +10,23 @@ import Testing
 struct QuotaTests {
   private let room: RoomID = fixed(10)
 
-  private func bench(_ directory: String? = nil, messages: UInt64?) async throws -> ServiceBench {
+  private func fixture(_ directory: String? = nil, messages: UInt64?) async throws -> ServiceFixture {
     let directory =
       directory ?? FileManager.default.temporaryDirectory.appendingPathComponent("hansard-\(UUID())").path
-    return try await ServiceBench(
+    return try await ServiceFixture(
       directory: directory, keepsDirectory: true, quotas: Quotas(messagesPerDay: messages))
   }
 
-  private func create(_ bench: ServiceBench) async throws -> UserID {
-    let alice = try await bench.user(1)
-    _ = try await bench.chat.performRoom(
+  private func create(_ fixture: ServiceFixture) async throws -> UserID {
+    let alice = try await fixture.user(1)
+    _ = try await fixture.chat.performRoom(
       room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: Principal(user: alice))
     return alice
   }
 
-  private func isRefused(_ bench: ServiceBench, _ number: UInt64, by user: UserID) async throws -> Bool {
+  private func isRefused(_ fixture: ServiceFixture, _ number: UInt64, by user: UserID) async throws -> Bool {
     do {
-      _ = try await bench.send("x", number, to: room, by: user)
+      _ = try await fixture.send("x", number, to: room, by: user)
       return false
     } catch ServiceError.rejected(.quotaExceeded) {
       return true
@@ -42,18 +42,18 @@ struct QuotaTests {
   @Test("the limit holds to the message, also over restarts with and without the read models; a retry is free")
   func restarts() async throws {
     try await awayFromMidnight()
-    let first = try await bench(messages: 5)
+    let first = try await fixture(messages: 5)
     let alice = try await create(first)
     for number: UInt64 in 100..<103 { #expect(try await !isRefused(first, number, by: alice)) }
     #expect(try await !isRefused(first, 100, by: alice))
     try first.close()
 
-    let second = try await bench(first.directory, messages: 5)
+    let second = try await fixture(first.directory, messages: 5)
     #expect(try await !isRefused(second, 103, by: alice))
     try second.close()
 
     try FileManager.default.removeItem(atPath: first.directory + "/views")
-    let third = try await bench(first.directory, messages: 5)
+    let third = try await fixture(first.directory, messages: 5)
     #expect(try await !isRefused(third, 104, by: alice))
     #expect(try await isRefused(third, 105, by: alice))
     // Repeated requests for messages that were sent still succeed.
@@ -64,11 +64,11 @@ struct QuotaTests {
     #expect(try await isRefused(third, 107, by: alice))
     try third.close()
 
-    let fourth = try await bench(first.directory, messages: 6)
+    let fourth = try await fixture(first.directory, messages: 6)
     #expect(try await !isRefused(fourth, 108, by: alice))
     #expect(try await isRefused(fourth, 109, by: alice))
     try fourth.close()
-    let unlimited = try await bench(first.directory, messages: nil)
+    let unlimited = try await fixture(first.directory, messages: nil)
     #expect(try await !isRefused(unlimited, 110, by: alice))
     try unlimited.close()
     try FileManager.default.removeItem(atPath: first.directory)
@@ -77,12 +77,12 @@ struct QuotaTests {
   @Test("of many who ask at once as many are served as the quota allows, and a retry is counted once")
   func atOnce() async throws {
     let clock = TestClock()
-    let bench = try await ServiceBench(quotas: Quotas(roomsPerDay: 5), clock: { clock.now })
-    let alice = try await bench.user(1)
+    let fixture = try await ServiceFixture(quotas: Quotas(roomsPerDay: 5), clock: { clock.now })
+    let alice = try await fixture.user(1)
     @Sendable func isMade(_ number: UInt64) async throws -> Bool {
       let creation = RoomCreation(kind: .group, name: "tea", creator: alice)
       do {
-        _ = try await bench.chat.performRoom(fixed(number), .lifecycle(.create(creation)), by: Principal(user: alice))
+        _ = try await fixture.chat.performRoom(fixed(number), .lifecycle(.create(creation)), by: Principal(user: alice))
         return true
       } catch ServiceError.rejected(.quotaExceeded) {
         return false
@@ -91,8 +91,8 @@ struct QuotaTests {
     let made = try await withThrowingTaskGroup(of: (number: UInt64, isMade: Bool).self) { group in
       // Each room is requested three times.
       for number: UInt64 in 0..<60 { group.addTask { (100 + number / 3, try await isMade(100 + number / 3)) } }
-      return try await group.reduce(into: Set<UInt64>()) { made, answer in
-        if answer.isMade { made.insert(answer.number) }
+      return try await group.reduce(into: Set<UInt64>()) { made, result in
+        if result.isMade { made.insert(result.number) }
       }
     }
     #expect(made.count == 5)
@@ -100,7 +100,7 @@ struct QuotaTests {
     #expect(try await !isMade(999))
     clock.advance(milliseconds: 86_400_000)
     #expect(try await isMade(999))
-    try bench.close()
+    try fixture.close()
   }
 
   @Test("a workspace and what is made in it count; what a service makes counts where the operator wants it")
@@ -109,20 +109,20 @@ struct QuotaTests {
     for countsServices in [false, true] {
       var quotas = Quotas(roomsPerDay: 1, workspacesPerDay: 1)
       quotas.countsServices = countsServices
-      let bench = try await ServiceBench(quotas: quotas, clock: { clock.now })
-      let alice = try await bench.user(1)
-      let (asAlice, asService) = (Principal(user: alice), Principal(user: alice, service: ServiceBench.service))
+      let fixture = try await ServiceFixture(quotas: quotas, clock: { clock.now })
+      let alice = try await fixture.user(1)
+      let (asAlice, asService) = (Principal(user: alice), Principal(user: alice, service: ServiceFixture.service))
       func workspace(_ number: UInt64, _ principal: Principal) async -> Rejection? {
         let creation = WorkspaceCreation(name: "office", creator: alice)
         return await rejection {
-          _ = try await bench.chat.performWorkspace(fixed(number), .lifecycle(.create(creation)), by: principal)
+          _ = try await fixture.chat.performWorkspace(fixed(number), .lifecycle(.create(creation)), by: principal)
         }
       }
       #expect(await workspace(50, asService) == nil)
       #expect(await workspace(51, asAlice) == (countsServices ? .quotaExceeded : nil))
       #expect(await workspace(52, asAlice) == .quotaExceeded)
       #expect(await workspace(53, asService) == (countsServices ? .quotaExceeded : nil))
-      try bench.close()
+      try fixture.close()
     }
   }
 
@@ -131,11 +131,11 @@ struct QuotaTests {
     let clock = TestClock()
     var quotas = Quotas(messagesPerDay: 2)
     quotas.countsServices = countsServices
-    let bench = try await ServiceBench(quotas: quotas, clock: { clock.now })
-    let alice = try await create(bench)
+    let fixture = try await ServiceFixture(quotas: quotas, clock: { clock.now })
+    let alice = try await create(fixture)
     func schedule(_ number: UInt64) async throws {
-      _ = try await bench.chat.perform(
-        bench.chat.schedule(
+      _ = try await fixture.chat.perform(
+        fixture.chat.schedule(
           .plain("x"), as: fixed(number), to: room, at: clock.now.adding(milliseconds: 60_000),
           by: Principal(user: alice)))
     }
@@ -144,25 +144,25 @@ struct QuotaTests {
     // A repeat is free.
     try await schedule(101)
     #expect(await rejection { try await schedule(102) } == .quotaExceeded)
-    #expect(try await isRefused(bench, 103, by: alice))
+    #expect(try await isRefused(fixture, 103, by: alice))
     let scheduler = MessageScheduler(
-      bench.chat, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { clock.now },
+      fixture.chat, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { clock.now },
       sleep: { try await clock.sleep(milliseconds: $0) })
     let deadline = ContinuousClock.now + .seconds(120)
     while clock.sleepers != [60_000], ContinuousClock.now < deadline { await Task.yield() }
     clock.advance(milliseconds: 60_000)
     var sent = 0
     while sent < 2, ContinuousClock.now < deadline {
-      sent = try await bench.chat.messages(of: room, for: alice, .newest, limit: 10).messages.count
+      sent = try await fixture.chat.messages(of: room, for: alice, .newest, limit: 10).messages.count
     }
     await scheduler.stop()
     #expect(sent == 2)
     // On the next day the quota is unused again. The scheduled messages that the server sent count for no user.
     clock.advance(milliseconds: 86_400_000)
-    #expect(try await !isRefused(bench, 104, by: alice))
+    #expect(try await !isRefused(fixture, 104, by: alice))
     try await schedule(105)
-    #expect(try await isRefused(bench, 106, by: alice))
-    try bench.close()
+    #expect(try await isRefused(fixture, 106, by: alice))
+    try fixture.close()
   }
 }
 

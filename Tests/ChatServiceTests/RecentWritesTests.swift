@@ -105,7 +105,7 @@ struct RecentWritesTests {
     }
   }
 
-  @Test("a key stands for the first event of its command, until it is forgotten")
+  @Test("a key refers to the first event of its command, until it is forgotten")
   func commands() {
     var recent = RecentWrites(floor: .origin, retained: 0)
     let key = CommandKey(actor: alice.uuid, command: fixed(20))

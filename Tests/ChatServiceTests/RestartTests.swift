@@ -21,7 +21,7 @@ struct RestartTests {
       ChatService.NewInvite(id: fixed(11), role: .member, expiresAt: nil, maximumUses: 3), for: room, by: asAlice)
     _ = try await chat.acceptInvite(token: chat.token(of: fixed(11), in: room), by: asBob, command: fixed(12))
     _ = try await chat.performRoom(room, .members(.add(carol)), by: asAlice)
-    for number in 0..<50 { _ = try await bench.send("message \(number)", 100 + UInt64(number), to: room, by: alice) }
+    for number in 0..<50 { _ = try await fixture.send("message \(number)", 100 + UInt64(number), to: room, by: alice) }
     _ = try await chat.performRoom(
       room, .messages(.edit(fixed(100), .plain("edited"))), by: asAlice, command: fixed(13))
     _ = try await chat.performRoom(room, .messages(.delete(fixed(101))), by: asAlice, command: fixed(14))
@@ -43,7 +43,7 @@ struct RestartTests {
     _ = try await chat.performRoom(room, .sharing(.revokeInvite(fixed(11))), by: asAlice, command: fixed(25))
     let session: SessionID = fixed(20)
     _ = try await chat.startSession(
-      .given(session), device: fixed(21), by: Principal(user: alice, service: ServiceBench.service))
+      .given(session), device: fixed(21), by: Principal(user: alice, service: ServiceFixture.service))
     _ = try await chat.refreshSession(session, of: alice, presented: 1)
     _ = try await chat.setDevice(
       fixed(21), DeviceDescription(name: "phone", type: nil, osVersion: nil, tokens: []), by: asAlice,
@@ -56,12 +56,12 @@ struct RestartTests {
     _ = try await chat.setDevice(
       fixed(28), DeviceDescription(name: "old", type: nil, osVersion: nil, tokens: []), by: asBob, command: fixed(29))
     _ = try await chat.startSession(
-      .given(fixed(24)), device: fixed(28), by: Principal(user: bob, service: ServiceBench.service))
+      .given(fixed(24)), device: fixed(28), by: Principal(user: bob, service: ServiceFixture.service))
     _ = try await chat.removeDevice(fixed(28), by: asBob, command: fixed(32))
     _ = try await chat.startSession(
-      .given(fixed(23)), device: nil, by: Principal(user: bob, service: ServiceBench.service))
+      .given(fixed(23)), device: nil, by: Principal(user: bob, service: ServiceFixture.service))
     _ = try await chat.endSession(fixed(23), by: asBob, command: nil)
-    try await liveWithIdentities(bench, alice, bob)
+    try await liveWithIdentities(fixture, alice, bob)
     _ = try await chat.performRoom(
       fixed(30), .lifecycle(.create(RoomCreation(kind: .channel, name: "old", creator: bob))), by: asBob)
     _ = try await chat.performRoom(fixed(30), .lifecycle(.archive), by: asBob, command: fixed(31))
@@ -111,7 +111,7 @@ struct RestartTests {
   private func liveWithIdentities(_ bench: ServiceBench, _ alice: UserID, _ bob: UserID) async throws {
     let chat = bench.chat
     let (asAlice, asBob) = (Principal(user: alice), Principal(user: bob))
-    let service = Principal(service: ServiceBench.service)
+    let service = Principal(service: ServiceFixture.service)
     let token = PushToken(provider: .apns, token: "wandering")
     for (device, principal) in [(40, asAlice), (41, asBob)] as [(UInt64, Principal)] {
       _ = try await chat.setDevice(
@@ -119,7 +119,7 @@ struct RestartTests {
         DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: [token], notifications: .mentions),
         by: principal, command: nil)
     }
-    let picture = try await bench.upload([1, 2, 3], by: alice).row.id
+    let picture = try await fixture.upload([1, 2, 3], by: alice).row.id
     _ = try await chat.changeProfile(ProfileEdit(picture: .set(picture)), by: asAlice, command: nil)
     let reset = try await chat.passwordReset(of: alice).token
     _ = try await chat.resetPassword(token: reset, to: "red kettle on the hob")
@@ -130,7 +130,7 @@ struct RestartTests {
       newUser: fixed(44), device: nil)
     _ = try await chat.link(
       Identity(issuer: "https://id.example.org", subject: "b"), proof: nil,
-      by: Principal(user: bob, service: ServiceBench.service), command: nil)
+      by: Principal(user: bob, service: ServiceFixture.service), command: nil)
     _ = try await chat.user(withTokenOf: "crm-9", nickname: nil, newUser: fixed(45))
     _ = try await chat.disable(fixed(44), by: service, command: fixed(46))
     _ = try await chat.rotateSigningKey(by: service, command: fixed(47))
@@ -138,13 +138,13 @@ struct RestartTests {
 
   @Test("the state restored from the read models is the state that the log evolves to")
   func restoresState() async throws {
-    let bench = try await ServiceBench()
-    try await live(bench)
-    let store = bench.chat.store
-    try await bench.chat.views.waitForAll(store.head)
+    let fixture = try await ServiceFixture()
+    try await createActivity(fixture)
+    let store = fixture.chat.store
+    try await fixture.chat.views.waitForAll(store.head)
     let knownIDs = KnownIDs(KnownIDFilter(), newest: .origin)
     let restored = try DecisionState(
-      restoring: DecisionStateSource(bench.chat.views), knownIDs: knownIDs, floor: store.head)
+      restoring: DecisionStateSource(fixture.chat.views), knownIDs: knownIDs, floor: store.head)
     var evolved = DecisionState(knownIDs: knownIDs, floor: .origin)
     for event in try store.events(after: .origin, limit: .max) { evolved.take(event) }
     #expect(restored.users == evolved.users)
@@ -161,7 +161,7 @@ struct RestartTests {
     // Deleted rooms and workspaces are looked up, not restored.
     #expect(restored.rooms.count == 5 && restored.workspaces.count == 1)
     #expect(restored.rooms[fixed(41)] == nil && restored.workspaces[fixed(61)] == nil)
-    #expect(try await bench.chat.views.endings(of: [.room(fixed(41)), .workspace(fixed(61))]).endings.count == 2)
+    #expect(try await fixture.chat.views.endings(of: [.room(fixed(41)), .workspace(fixed(61))]).endings.count == 2)
     guard let general = restored.rooms[fixed(40)]?.state.room else {
       Issue.record("not what was lived")
       return
@@ -169,13 +169,13 @@ struct RestartTests {
     #expect(general.banned.keys.contains(fixed(2)) && general.isPublic && general.workspace == fixed(60))
     #expect(general.silencedAway.count == 1)
     #expect(restored.rooms[fixed(10)]?.state.room?.scheduled.byID.count == 3)
-    try bench.close()
+    try fixture.close()
   }
 
   @Test("starting reads the log's tail, not the log")
   func readsTheTail() async throws {
-    let first = try await ServiceBench(keepsDirectory: true)
-    try await live(first)
+    let first = try await ServiceFixture(keepsDirectory: true)
+    try await createActivity(first)
     let room: RoomID = fixed(10)
     // Messages are sent one at a time, so that each is in its own block.
     for number in 0..<300 { _ = try await first.send("more \(number)", 1_000 + UInt64(number), to: room, by: fixed(1)) }
@@ -183,7 +183,7 @@ struct RestartTests {
     let head = first.chat.store.head
     try first.close()
 
-    let second = try await ServiceBench(directory: first.directory)
+    let second = try await ServiceFixture(directory: first.directory)
     #expect(second.chat.store.head == head)
     #expect(second.log.blocksRead <= 2)
     #expect(try await second.send("more 7", 1_007, to: room, by: fixed(1)).isNew == false)
@@ -193,12 +193,12 @@ struct RestartTests {
 
   @Test("without the read models it reads the whole log, and comes to the same state")
   func readsEverythingWhenItMust() async throws {
-    let first = try await ServiceBench(keepsDirectory: true)
-    try await live(first)
+    let first = try await ServiceFixture(keepsDirectory: true)
+    try await createActivity(first)
     let head = first.chat.store.head
     try first.close()
     try FileManager.default.removeItem(atPath: first.directory + "/views")
-    let second = try await ServiceBench(directory: first.directory)
+    let second = try await ServiceFixture(directory: first.directory)
     #expect(second.chat.store.head == head)
     #expect(second.log.blocksRead > 2)
     #expect(try await second.chat.room(fixed(10), for: fixed(2)).0.unreadCount == 40)
@@ -207,11 +207,11 @@ struct RestartTests {
 
   @Test("without its key file a log that has events is not opened")
   func needsItsKey() async throws {
-    let first = try await ServiceBench(keepsDirectory: true)
+    let first = try await ServiceFixture(keepsDirectory: true)
     _ = try await first.user(1)
     try first.close()
     try FileManager.default.removeItem(atPath: first.directory + "/" + ServerKeys.fileName)
-    await #expect(throws: KeyFileError.self) { _ = try await ServiceBench(directory: first.directory) }
+    await #expect(throws: KeyFileError.self) { _ = try await ServiceFixture(directory: first.directory) }
     try FileManager.default.removeItem(atPath: first.directory)
   }
 }

@@ -9,9 +9,9 @@ import Testing
 struct RetryTests {
   @Test("a key is answered as the first time, also after something newer; with other content it clashes")
   func keys() async throws {
-    var bench = try await ServiceBench(keepsDirectory: true)
-    var chat = bench.chat
-    let alice = try await bench.user(1)
+    var fixture = try await ServiceFixture(keepsDirectory: true)
+    var chat = fixture.chat
+    let alice = try await fixture.user(1)
     let by = Principal(user: alice)
     let (room, other): (RoomID, RoomID) = (fixed(10), fixed(11))
     for id in [room, other] {
@@ -24,9 +24,9 @@ struct RetryTests {
     // The first retry uses the writer's memory. The second comes after a restart, when only the index knows.
     for isRestarted in [false, true] {
       if isRestarted {
-        try bench.close()
-        bench = try await ServiceBench(directory: bench.directory)
-        chat = bench.chat
+        try fixture.close()
+        fixture = try await ServiceFixture(directory: fixture.directory)
+        chat = fixture.chat
       }
       let again = try await chat.performRoom(
         room, .lifecycle(.edit(RoomEdit(name: "green tea"))), by: by, command: fixed(20))
@@ -43,27 +43,27 @@ struct RetryTests {
             other, .lifecycle(.edit(RoomEdit(name: "green tea"))), by: by, command: fixed(20))
         } == .idempotencyKeyReused)
     }
-    try bench.close()
+    try fixture.close()
   }
 
   @Test("the same new message from many at once is recorded once")
   func sameMessageAtOnce() async throws {
-    let bench = try await ServiceBench()
-    let chat = bench.chat
-    let alice = try await bench.user(1)
+    let fixture = try await ServiceFixture()
+    let chat = fixture.chat
+    let alice = try await fixture.user(1)
     let room: RoomID = fixed(10)
     _ = try await chat.performRoom(
       room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: Principal(user: alice))
     let before = chat.store.head
     let outcomes = try await withThrowingTaskGroup(of: ChatOutcome.self) { group in
-      for _ in 0..<100 { group.addTask { try await bench.send("hello", 50, to: room, by: alice) } }
+      for _ in 0..<100 { group.addTask { try await fixture.send("hello", 50, to: room, by: alice) } }
       return try await group.reduce(into: []) { $0.append($1) }
     }
     #expect(outcomes.filter(\.isNew).count == 1)
     #expect(Set(outcomes.map(\.stamp)).count == 1)
     #expect(chat.store.head == before.next)
-    #expect(await rejection { _ = try await bench.send("other", 50, to: room, by: alice) } == .idInUse)
-    try bench.close()
+    #expect(await rejection { _ = try await fixture.send("other", 50, to: room, by: alice) } == .idInUse)
+    try fixture.close()
   }
 
   @Test("a lookup that the writer has outlived is not trusted")

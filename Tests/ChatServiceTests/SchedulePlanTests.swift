@@ -20,20 +20,20 @@ struct SchedulePlanTests {
   @Test("it looks first, sends what is due, looks again, and sleeps until the next")
   func wholeRound() {
     var plan = SchedulePlan()
-    #expect(plan.action(at: time(0)) == .look)
+    #expect(plan.action(at: time(0)) == .lookUp)
     plan.found(DueMessages(due: [message], next: time(5_000)), at: time(0))
     #expect(plan.action(at: time(0)) == .send([message]))
     plan.sent(refused: [])
-    #expect(plan.action(at: time(10)) == .look)
+    #expect(plan.action(at: time(10)) == .lookUp)
     plan.found(DueMessages(due: [], next: time(5_000)), at: time(10))
     #expect(plan.action(at: time(10)) == .sleep(until: time(5_000)))
     #expect(plan.action(at: time(4_999)) == .sleep(until: time(5_000)))
-    #expect(plan.action(at: time(5_000)) == .look)
+    #expect(plan.action(at: time(5_000)) == .lookUp)
   }
 
-  @Test("with nothing scheduled it rests")
+  @Test("with nothing scheduled it sleeps")
   func rests() {
-    #expect(rested().action(at: time(1_000_000)) == .rest)
+    #expect(rested().action(at: time(1_000_000)) == .idle)
   }
 
   @Test("what is scheduled wakes it at its time, the earliest first")
@@ -43,7 +43,7 @@ struct SchedulePlanTests {
     plan.scheduled(for: time(700))
     plan.scheduled(for: time(800))
     #expect(plan.action(at: time(0)) == .sleep(until: time(700)))
-    #expect(plan.action(at: time(700)) == .look)
+    #expect(plan.action(at: time(700)) == .lookUp)
     var later = rested(next: time(500))
     later.scheduled(for: time(600))
     #expect(later.action(at: time(0)) == .sleep(until: time(500)))
@@ -58,7 +58,7 @@ struct SchedulePlanTests {
       let end = now.adding(milliseconds: expected * 1000)
       #expect(plan.action(at: now) == .sleep(until: end))
       #expect(plan.action(at: end.adding(milliseconds: -1)) == .sleep(until: end))
-      #expect(plan.action(at: end) == .look)
+      #expect(plan.action(at: end) == .lookUp)
       now = end
     }
     plan.found(DueMessages(due: [message], next: nil), at: now)
@@ -84,8 +84,8 @@ struct SchedulePlanTests {
     #expect(plan.action(at: time(10_000_000)) == .sleep(until: time(10_060_000)))
     // The plan sleeps if the rest of the pause is at most the longest pause. If it is longer, the clock was set back.
     #expect(plan.action(at: time(10_000_001)) == .sleep(until: time(10_060_000)))
-    #expect(plan.action(at: time(9_999_999)) == .look)
-    #expect(plan.action(at: time(0)) == .look)
+    #expect(plan.action(at: time(9_999_999)) == .lookUp)
+    #expect(plan.action(at: time(0)) == .lookUp)
   }
 
   @Test("what was cancelled in the last moment holds nobody up")
@@ -96,7 +96,7 @@ struct SchedulePlanTests {
       plan.found(DueMessages(due: [message], next: nil), at: time(50))
       #expect(plan.action(at: time(50)) == .send([message]))
       plan.sent(refused: [message])
-      #expect(plan.action(at: time(50)) == .look)
+      #expect(plan.action(at: time(50)) == .lookUp)
       plan.found(DueMessages(due: [other], next: nil), at: time(50))
       #expect(plan.action(at: time(50)) == .send([other]))
       plan.sent(refused: [])
@@ -115,13 +115,13 @@ struct SchedulePlanTests {
       plan.found(DueMessages(due: [message], next: nil), at: now)
       #expect(plan.action(at: now) == .send([message]))
       plan.sent(refused: [message])
-      #expect(plan.action(at: now) == .look)
+      #expect(plan.action(at: now) == .lookUp)
       plan.found(DueMessages(due: [message], next: nil), at: now)
       let end = now.adding(milliseconds: expected * 1000)
       #expect(plan.action(at: now) == .sleep(until: end))
       plan.scheduled(for: now)
       #expect(plan.action(at: now) == .sleep(until: end))
-      #expect(plan.action(at: end) == .look)
+      #expect(plan.action(at: end) == .lookUp)
       now = end
     }
     plan.found(DueMessages(due: [message, other], next: nil), at: now)

@@ -9,16 +9,16 @@ import Testing
 struct UniqueNamesTests {
   @Test("is compared by bytes: two spellings of one text are two external IDs, as in the read models")
   func comparesBytes() async throws {
-    let bench = try await ServiceBench()
+    let fixture = try await ServiceFixture()
     let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
     #expect(composed == decomposed)
     for (number, externalID) in [(1, composed), (2, decomposed)] as [(UInt64, String)] {
-      _ = try await bench.register(fixed(number), externalID: externalID)
+      _ = try await fixture.register(fixed(number), externalID: externalID)
     }
-    #expect(await rejection { _ = try await bench.register(fixed(3), externalID: composed) } == .externalIDInUse)
-    #expect(try await bench.chat.user(withExternalID: composed)?.id == fixed(1))
-    #expect(try await bench.chat.user(withExternalID: decomposed)?.id == fixed(2))
-    try bench.close()
+    #expect(await rejection { _ = try await fixture.register(fixed(3), externalID: composed) } == .externalIDInUse)
+    #expect(try await fixture.chat.user(withExternalID: composed)?.id == fixed(1))
+    #expect(try await fixture.chat.user(withExternalID: decomposed)?.id == fixed(2))
+    try fixture.close()
   }
 
   @Test("an identity is compared by bytes: two spellings of one subject or issuer are logins of two users")
@@ -62,9 +62,9 @@ struct UniqueNamesTests {
 
   @Test("an invite's ID is unique in its room alone: in two rooms it has two tokens, each good for its own")
   func inviteInTwoRooms() async throws {
-    let bench = try await ServiceBench()
-    let chat = bench.chat
-    let (alice, bob) = (try await bench.user(1), try await bench.user(2))
+    let fixture = try await ServiceFixture()
+    let chat = fixture.chat
+    let (alice, bob) = (try await fixture.user(1), try await fixture.user(2))
     let by = Principal(user: alice)
     let rooms: [RoomID] = [fixed(10), fixed(11)]
     for room in rooms {
@@ -79,7 +79,7 @@ struct UniqueNamesTests {
     #expect(joined.room == rooms[1])
     #expect(await rejection { _ = try await chat.room(rooms[0], for: bob) } == .roomNotFound)
     #expect(try await chat.acceptInvite(token: tokens[0], by: Principal(user: bob), command: nil).room == rooms[0])
-    try bench.close()
+    try fixture.close()
   }
 
   @Test("a malformed registration is refused before its password is hashed")
@@ -93,12 +93,12 @@ struct UniqueNamesTests {
       (account(email: nil), .credentialIncomplete), (account(externalID: ""), .externalIDMalformed),
     ]
     for (account, expected) in wrong {
-      #expect(await rejection { _ = try await bench.chat.register(account, by: Self.service) } == expected)
+      #expect(await rejection { _ = try await fixture.chat.register(account, by: Self.service) } == expected)
     }
-    try bench.close()
+    try fixture.close()
   }
 
-  private static let service = Principal(service: ServiceBench.service)
+  private static let service = Principal(service: ServiceFixture.service)
 
   private func account(
     nickname: String = "Alice", email: String? = "alice@example.org", externalID: String? = nil

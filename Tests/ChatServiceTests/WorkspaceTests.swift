@@ -9,15 +9,15 @@ import Testing
 struct WorkspaceTests {
   @Test("who leaves a workspace leaves its channels in the same command, and a late retry brings nobody back out")
   func leavesChannels() async throws {
-    var bench = try await ServiceBench(keepsDirectory: true)
-    var chat = bench.chat
-    let (alice, bob) = (try await bench.user(1), try await bench.user(2))
+    var fixture = try await ServiceFixture(keepsDirectory: true)
+    var chat = fixture.chat
+    let (alice, bob) = (try await fixture.user(1), try await fixture.user(2))
     let (asAlice, asBob) = (Principal(user: alice), Principal(user: bob))
     let office: WorkspaceID = fixed(60)
     _ = try await chat.performWorkspace(
       office, .lifecycle(.create(WorkspaceCreation(name: "office", creator: alice))), by: asAlice)
     _ = try await chat.performWorkspace(
-      office, .members(.join), by: Principal(user: bob, service: ServiceBench.service))
+      office, .members(.join), by: Principal(user: bob, service: ServiceFixture.service))
     let channels: [RoomID] = [fixed(40), fixed(41)]
     for channel in channels {
       let creation = RoomCreation(kind: .channel, name: "news", creator: bob, workspace: office, isPublic: true)
@@ -33,14 +33,14 @@ struct WorkspaceTests {
       ])
     #expect(left.events.allSatisfy { $0.command == fixed(70) })
     _ = try await chat.performWorkspace(
-      office, .members(.join), by: Principal(user: bob, service: ServiceBench.service))
+      office, .members(.join), by: Principal(user: bob, service: ServiceFixture.service))
     _ = try await chat.performRoom(channels[0], .members(.join), by: asBob)
     // The first retry uses the writer's memory. The second comes after a restart, when only the index knows.
     for isRestarted in [false, true] {
       if isRestarted {
-        try bench.close()
-        bench = try await ServiceBench(directory: bench.directory)
-        chat = bench.chat
+        try fixture.close()
+        fixture = try await ServiceFixture(directory: fixture.directory)
+        chat = fixture.chat
       }
       let again = try await chat.performWorkspace(office, .members(.leave), by: asBob, command: fixed(70))
       #expect(!again.isNew && again.stamp == left.stamp && again.workspace == office)
@@ -49,14 +49,14 @@ struct WorkspaceTests {
         await rejection { _ = try await chat.performRoom(channels[1], .members(.leave), by: asBob, command: fixed(70)) }
           == .idempotencyKeyReused)
     }
-    try bench.close()
+    try fixture.close()
   }
 
   @Test("a direct room is one room, however often and by whomever of them it is asked for")
   func directRoom() async throws {
-    let bench = try await ServiceBench()
-    let chat = bench.chat
-    let (alice, bob, carol) = (try await bench.user(1), try await bench.user(2), try await bench.user(3))
+    let fixture = try await ServiceFixture()
+    let chat = fixture.chat
+    let (alice, bob, carol) = (try await fixture.user(1), try await fixture.user(2), try await fixture.user(3))
     let first = try await chat.directRoom(with: [bob], by: Principal(user: alice))
     #expect(first.outcome.isNew)
     for (others, user) in [([bob], alice), ([bob, alice, bob], alice), ([alice], bob)] as [([UserID], UserID)] {
@@ -67,14 +67,14 @@ struct WorkspaceTests {
     #expect(three.room != first.room)
     #expect(try await chat.room(first.room, for: bob).0.participants == [alice, bob])
     #expect(await rejection { _ = try await chat.room(first.room, for: carol) } == .roomNotFound)
-    try bench.close()
+    try fixture.close()
   }
 
   @Test("a room and a workspace of one ID, each with an invite of one ID, have nothing in common")
   func sharedID() async throws {
-    let bench = try await ServiceBench()
-    let chat = bench.chat
-    let (alice, bob) = (try await bench.user(1), try await bench.user(2))
+    let fixture = try await ServiceFixture()
+    let chat = fixture.chat
+    let (alice, bob) = (try await fixture.user(1), try await fixture.user(2))
     let by = Principal(user: alice)
     let (room, office): (RoomID, WorkspaceID) = (fixed(10), fixed(10))
     _ = try await chat.performRoom(
@@ -94,14 +94,14 @@ struct WorkspaceTests {
     _ = try await chat.performWorkspace(office, .lifecycle(.delete), by: by)
     #expect(try await chat.room(room, for: alice).0.room.name == "tea")
     #expect(await rejection { _ = try await chat.workspace(office, for: alice) } == .workspaceNotFound)
-    try bench.close()
+    try fixture.close()
   }
 
   @Test("a thousand channels go with their workspace in one command")
   func largestDeletion() async throws {
-    let bench = try await ServiceBench()
-    let chat = bench.chat
-    let alice = try await bench.user(1)
+    let fixture = try await ServiceFixture()
+    let chat = fixture.chat
+    let alice = try await fixture.user(1)
     let by = Principal(user: alice)
     let office: WorkspaceID = fixed(60)
     _ = try await chat.performWorkspace(
@@ -113,6 +113,6 @@ struct WorkspaceTests {
     let deleted = try await chat.performWorkspace(office, .lifecycle(.delete), by: by, command: fixed(70))
     #expect(deleted.events.count == Limits.channelsPerWorkspace + 1)
     #expect(try await chat.roomList(of: alice, after: nil, limit: 30).rooms.isEmpty)
-    try bench.close()
+    try fixture.close()
   }
 }

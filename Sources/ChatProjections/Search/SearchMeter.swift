@@ -9,5 +9,5 @@ package final class SearchMeter: Sendable {
 
   package var spent: Int { cost.load(ordering: .relaxed) }
 
-  package func charge(_ looks: Int) { cost.add(looks, ordering: .relaxed) }
+  package func charge(_ amount: Int) { cost.add(amount, ordering: .relaxed) }
 }

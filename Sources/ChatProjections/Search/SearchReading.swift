@@ -179,8 +179,8 @@ struct SearchReading {
 
   /// The cost of checking a text, besides the charge for its row: it depends on the number of bytes and of words.
   private func readingCost(of indexedText: IndexedText) -> Int {
-    let looks = (indexedText.text.count + indexedText.extra.count) / SearchQueries.bytesPerCost
-    return looks * (Self.wordsPerReading + request.words.pieces.count) / Self.wordsPerReading
+    let cost = (indexedText.text.count + indexedText.extra.count) / SearchQueries.bytesPerCost
+    return cost * (Self.wordsPerReading + request.words.pieces.count) / Self.wordsPerReading
   }
 
   /// Whether an indexed text matches the request apart from its words.

@@ -77,7 +77,8 @@ struct DispatchLoop {
     case .failed(let reason):
       guard number < RetryPolicy.attempts else {
         dispatcher.logger.warning(
-          "a notification was abandoned", metadata: Self.place(key, ["attempts": "\(number)", "reason": "\(reason)"]))
+          "a notification was abandoned",
+          metadata: Self.metadata(key, ["attempts": "\(number)", "reason": "\(reason)"]))
         return complete(key, .abandoned, .attemptsUsedUp)
       }
       retry(key, after: number, because: reason)
@@ -93,7 +94,7 @@ struct DispatchLoop {
   ) {
     dispatcher.logger.debug(
       "a notification was not delivered; the server tries again",
-      metadata: Self.place(key, ["attempt": "\(number)", "reason": "\(reason)"]))
+      metadata: Self.metadata(key, ["attempt": "\(number)", "reason": "\(reason)"]))
     queues.retry(key, at: .now + RetryPolicy.delay(after: number, chance: .random(in: 0...1)), counts: counts)
   }
 
@@ -136,7 +137,7 @@ struct DispatchLoop {
     }
   }
 
-  private static func place(_ key: PushNotificationKey, _ more: Logger.Metadata) -> Logger.Metadata {
+  private static func metadata(_ key: PushNotificationKey, _ more: Logger.Metadata) -> Logger.Metadata {
     more.merging(["position": "\(key.position)", "user": "\(key.user)", "device": "\(key.device)"]) { first, _ in first
     }
   }
@@ -144,9 +145,9 @@ struct DispatchLoop {
   // MARK: - Actions
 
   private mutating func refill() async {
-    while mayHaveMore, !isStopping, queues.room > 0, readingDue <= .now {
+    while mayHaveMore, !isStopping, queues.freeCapacity > 0, readingDue <= .now {
       let cursor = queues.cursor
-      let limit = min(queues.room, Self.rowsPerRead)
+      let limit = min(queues.freeCapacity, Self.rowsPerRead)
       do {
         let keys = try await dispatcher.outbox.read { try $0.pending(after: cursor, limit: limit) }
         noteReadable()
@@ -222,7 +223,7 @@ struct DispatchLoop {
       times.append(due)
     }
     if outcomes.isOwed, !isRecording, let recordingDue { times.append(recordingDue) }
-    if mayHaveMore, queues.room > 0 { times.append(readingDue) }
+    if mayHaveMore, queues.freeCapacity > 0 { times.append(readingDue) }
     guard let next = times.min(), wakeUp.map({ next < $0 }) ?? true else { return }
     wakeUp = next
     let dispatcher = dispatcher

@@ -64,8 +64,8 @@ struct PerDeviceQueues {
   /// The last notification taken from the outbox.
   private(set) var cursor = PushNotificationKey.origin
 
-  /// How many more notifications may be taken.
-  var room: Int { Self.capacity - count }
+  /// How many more notifications can be taken.
+  var freeCapacity: Int { Self.capacity - count }
 
   /// Adds the notifications that follow the cursor.
   mutating func take(_ keys: [PushNotificationKey]) {

@@ -9,5 +9,5 @@ package final class CommandOrder: Sendable {
 
   package var isBroken: Bool { broken.load(ordering: .acquiring) }
 
-  func breakOff() { broken.store(true, ordering: .releasing) }
+  func markBroken() { broken.store(true, ordering: .releasing) }
 }

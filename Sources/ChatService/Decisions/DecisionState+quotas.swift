@@ -6,9 +6,9 @@ extension DecisionState {
   /// Called only if there is something new to record: a retry gets its response even if the quota is used up.
   func checkQuotas(_ events: [ChatEvent], _ context: CommandContext) throws(Rejection) {
     guard !quotas.areOff, !context.isByService || quotas.countsServices, let user = context.actor else { return }
-    let wanted = events.reduce(Usage()) { $0 + Usage(of: $1) }
+    let added = events.reduce(Usage()) { $0 + Usage(of: $1) }
     try usage.check(
-      wanted, for: QuotaPurpose(of: events, under: context.command), by: user, at: context.time,
+      added, for: QuotaPurpose(of: events, under: context.command), by: user, at: context.time,
       under: quotas)
   }
 

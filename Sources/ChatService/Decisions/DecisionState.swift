@@ -39,7 +39,7 @@ package struct DecisionState: DecisionMachine {
   package mutating func decide(_ request: ChatCommand, next: LogPosition, now: Timestamp) -> CommitDecision<ChatReply> {
     if request.order?.isBroken == true { return CommitDecision(events: [], reply: .outdated) }
     guard request.knownAsOf >= recent.floor else {
-      request.order?.breakOff()
+      request.order?.markBroken()
       return CommitDecision(events: [], reply: .outdated)
     }
     var request = request
@@ -175,11 +175,11 @@ extension DecisionState {
     } else if user.disabled != nil {
       throw .accountDisabled
     }
-    if !rules.guestsCreateRooms, makesPlace(request) { try user.requireFullAccount() }
+    if !rules.guestsCreateRooms, createsSpace(request) { try user.requireFullAccount() }
   }
 
   /// Whether it creates a new room or workspace, and is not a retry.
-  private func makesPlace(_ request: ChatCommand) -> Bool {
+  private func createsSpace(_ request: ChatCommand) -> Bool {
     if case .room(let id, .lifecycle(.create)) = request.operation { return rooms[id] == nil && request.ending == nil }
     if case .workspace(let id, .lifecycle(.create)) = request.operation {
       return workspaces[id] == nil && request.ending == nil

@@ -8,12 +8,12 @@ package struct UniqueNames: Sendable, Equatable {
   // `Identity` itself compares by bytes.
   private var usersByIdentity: [Identity: UserID] = [:]
   private var emails = EmailHolders()
-  private var invitesByTokenHash: [[UInt8]: InvitePlace] = [:]
-  private var pushTokens = PushTokenPlaces()
+  private var invitesByTokenHash: [[UInt8]: InviteReference] = [:]
+  private var pushTokens = PushTokenHolders()
   private var registered: Set<UserID> = []
 
   /// The room or workspace of an invite, in which the invite's ID is unique.
-  package enum InvitePlace: Sendable, Hashable {
+  package enum InviteReference: Sendable, Hashable {
     case room(RoomID, InviteID)
     case workspace(WorkspaceID, InviteID)
   }
@@ -26,8 +26,8 @@ package struct UniqueNames: Sendable, Equatable {
   }
   package func user(with identity: Identity) -> UserID? { usersByIdentity[identity] }
   package func isRegistered(_ user: UserID) -> Bool { registered.contains(user) }
-  package func devices(holding token: PushToken) -> [DeviceReference] { pushTokens.places(of: token) }
-  package func invite(withTokenHash hash: [UInt8]) -> InvitePlace? { invitesByTokenHash[hash] }
+  package func devices(holding token: PushToken) -> [DeviceReference] { pushTokens.devices(holding: token) }
+  package func invite(withTokenHash hash: [UInt8]) -> InviteReference? { invitesByTokenHash[hash] }
 
   /// Adds all unique names of a user's state.
   package mutating func enter(_ id: UserID, _ user: User) {
@@ -52,8 +52,8 @@ package struct UniqueNames: Sendable, Equatable {
     if usersByIdentity[identity] == id { usersByIdentity[identity] = nil }
   }
 
-  private mutating func enter(_ tokens: [PushToken], of place: DeviceReference) {
-    pushTokens.set(tokens, of: place)
+  private mutating func enter(_ tokens: [PushToken], of device: DeviceReference) {
+    pushTokens.set(tokens, of: device)
   }
 
   package mutating func enter(_ invite: Invite, of room: RoomID) {

@@ -12,7 +12,7 @@ package final class BulkStream: Sendable {
   /// Commands that are looked up and queued together.
   package static let chunkCommands = 512
   /// How long to wait for a full queue, or for read models that are too far behind, before the sequence is ended.
-  private static let patience = Duration.seconds(10)
+  private static let timeout = Duration.seconds(10)
   /// The time between two attempts.
   private static let pause = Duration.milliseconds(5)
 
@@ -69,8 +69,8 @@ package final class BulkStream: Sendable {
       } catch .overloaded {
         let since = fullSince ?? ContinuousClock.now
         fullSince = since
-        guard ContinuousClock.now - since < Self.patience else { throw .overloaded }
-        try await rest()
+        guard ContinuousClock.now - since < Self.timeout else { throw .overloaded }
+        try await pause()
         // The lookups may have become outdated while the queue was full.
         commands.replaceSubrange(index..., with: try await prepare(requests[index...]))
       } catch {
@@ -88,15 +88,15 @@ package final class BulkStream: Sendable {
   /// Waits while the read models are too far behind, instead of refusing the commands.
   private func waitForReadModels() async throws(ServiceError) {
     if let ended { throw ended }
-    let deadline = ContinuousClock.now + Self.patience
+    let deadline = ContinuousClock.now + Self.timeout
     while chat.writesArePaused {
       guard chat.views.halted == nil, ContinuousClock.now < deadline else { throw .projectionBehind }
-      try await rest()
+      try await pause()
     }
   }
 
   /// Returns at once if the task is cancelled, because then nobody waits for the rest.
-  private func rest() async throws(ServiceError) {
+  private func pause() async throws(ServiceError) {
     do {
       try await Task.sleep(for: Self.pause)
     } catch {

@@ -95,15 +95,15 @@ package final class MessageScheduler: Sendable {
     private mutating func perform() async {
       while true {
         switch plan.action(at: now()) {
-        case .look: await look()
+        case .lookUp: await lookUpDue()
         case .send(let due): await send(due)
         case .sleep(let time): return setAlarm(time)
-        case .rest: return
+        case .idle: return
         }
       }
     }
 
-    private mutating func look() async {
+    private mutating func lookUpDue() async {
       let time = now()
       do throws(ServiceError) {
         let found = try await chat.rooms {
@@ -136,11 +136,11 @@ package final class MessageScheduler: Sendable {
           refused.insert(message)
           logger.debug(
             "a scheduled message was not sent now; the server checks it again",
-            metadata: Self.place(message, because: "\(rejection.rawValue)"))
+            metadata: Self.metadata(message, because: "\(rejection.rawValue)"))
         case .failure(let error):
           logger.warning(
             "scheduled messages could not be sent yet; the server tries again",
-            metadata: Self.place(message, because: "\(error)"))
+            metadata: Self.metadata(message, because: "\(error)"))
           return plan.failed(at: now())
         }
       }
@@ -154,7 +154,7 @@ package final class MessageScheduler: Sendable {
       }
     }
 
-    private static func place(_ message: DueMessage, because reason: String) -> Logger.Metadata {
+    private static func metadata(_ message: DueMessage, because reason: String) -> Logger.Metadata {
       ["room": "\(message.room)", "message": "\(message.id)", "reason": "\(reason)"]
     }
 

@@ -15,10 +15,11 @@ package final class ScheduleObserver: Sendable {
 
   func take(_ events: [RecordedEvent]) {
     for recorded in events {
-      switch recorded.event {
-      case .room(_, .scheduling(.scheduled(_, let message))): notify(message.sendAt)
-      case .room(_, .scheduling(.changed(_, let edit))): if let sendAt = edit.sendAt { notify(sendAt) }
-      case .room, .user, .workspace, .server: break
+      guard case .room(_, .scheduling(let event)) = recorded.event else { continue }
+      switch event {
+      case .scheduled(_, let message): notify(message.sendAt)
+      case .changed(_, let edit): if let sendAt = edit.sendAt { notify(sendAt) }
+      case .cancelled, .failed: break
       }
     }
   }

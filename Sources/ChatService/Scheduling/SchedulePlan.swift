@@ -14,19 +14,19 @@ package struct SchedulePlan: Sendable, Equatable {
 
   package enum Action: Sendable, Equatable {
     /// Look up what is due, then call `found` or `failed`.
-    case look
+    case lookUp
     /// Send these in this order, then call `sent` or `failed`.
     case send([DueMessage])
     /// Nothing to do before then, unless `scheduled` is called.
     case sleep(until: Timestamp)
     /// Nothing to do, unless `scheduled` is called.
-    case rest
+    case idle
   }
 
   /// Messages that are due and not sent yet.
   private var due: [DueMessage] = []
   /// Whether more messages may be due.
-  private var mustLook = true
+  private var mustLookUp = true
   /// When the next message is due, if that is known.
   private var next: Timestamp?
   /// Nothing is tried before this time.
@@ -44,9 +44,9 @@ package struct SchedulePlan: Sendable, Equatable {
       return .sleep(until: pauseEnd)
     }
     if !due.isEmpty { return .send(due) }
-    if mustLook { return .look }
-    guard let next else { return .rest }
-    return next <= now ? .look : .sleep(until: next)
+    if mustLookUp { return .lookUp }
+    guard let next else { return .idle }
+    return next <= now ? .lookUp : .sleep(until: next)
   }
 
   /// A message was scheduled, or its time changed.
@@ -58,13 +58,13 @@ package struct SchedulePlan: Sendable, Equatable {
   /// is no longer due was cancelled or postponed at the last moment, and delays no others.
   package mutating func found(_ found: DueMessages, at now: Timestamp) {
     due = found.due.filter { !refused.contains($0) }
-    mustLook = false
+    mustLookUp = false
     next = found.next
     if found.due.isEmpty {
       failures = 0
       refused = []
     } else if due.isEmpty {
-      mustLook = true
+      mustLookUp = true
       refused = []
       pause(at: now)
     }
@@ -75,13 +75,13 @@ package struct SchedulePlan: Sendable, Equatable {
     if refused.count < due.count { failures = 0 }
     self.refused.formUnion(refused)
     due = []
-    mustLook = true
+    mustLookUp = true
   }
 
   /// The lookup or the sending failed. The next lookup shows what was sent.
   package mutating func failed(at now: Timestamp) {
     due = []
-    mustLook = true
+    mustLookUp = true
     pause(at: now)
   }
 

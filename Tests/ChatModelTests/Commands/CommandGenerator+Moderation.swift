@@ -34,9 +34,9 @@ extension CommandGenerator {
   /// Often bans a user who joined by themselves and may repeat that command.
   mutating func ban(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model) else { return nil }
-    let comers = room.comings.filter { if case .joined(let role, _) = $0.what { role != .owner } else { false } }
-    let comer = chance(50) ? pick(comers)?.user : nil
-    let user = comer ?? (chance(80) ? pick(room.members)?.user : nil) ?? anyone()
+    let joins = room.joinHistory.filter { if case .joined(let role, _) = $0.what { role != .owner } else { false } }
+    let candidate = chance(50) ? pick(joins)?.user : nil
+    let user = candidate ?? (chance(80) ? pick(room.members)?.user : nil) ?? anyone()
     return self.room("bans u\(user.short)", room.id, .members(.ban(user)), by: leader(of: room))
   }
 

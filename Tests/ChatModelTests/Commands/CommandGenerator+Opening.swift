@@ -30,7 +30,7 @@ extension CommandGenerator {
     passwords[third] = [2: new]
     return [
       changeProfile(ProfileEdit(nickname: "leader", picture: nil), of: leader),
-      setPreferences(UserPreferences(sharesReadMarkers: false), of: second),
+      setPreferences(PreferencesEdit(sharesReadMarkers: false), of: second),
       startSession(first, of: leader), startSession(another, of: leader), refresh(first, of: leader, 1),
       end(another, of: leader),
       changePassword(of: third, 1, from: password(of: third), to: new, nil, key),
@@ -92,7 +92,7 @@ extension CommandGenerator {
       room("revokes i\(invite.short)", place, .sharing(.revokeInvite(invite)), by: leader),
       room("adds u\(third.short)", place, .members(.add(third)), by: leader),
       room("adds u\(fourth.short)", place, .members(.add(fourth)), by: leader),
-      room("raises u\(second.short)", place, .members(.changeRole(second, .administrator)), by: leader),
+      room("promotes u\(second.short)", place, .members(.changeRole(second, .administrator)), by: leader),
       createInvite(
         ChatService.NewInvite(id: fading, role: .administrator, expiresAt: nil, maximumUses: nil), of: place,
         by: second),
@@ -127,13 +127,13 @@ extension CommandGenerator {
 
   private mutating func readingEvents() -> [Step] {
     let (place, root, reply, next): (RoomID, MessageID, MessageID, MessageID) = (Self.room, newID(), newID(), newID())
-    var answer = NewMessage.plain("sugar no tea")
-    answer.thread = root
+    var message = NewMessage.plain("sugar no tea")
+    message.thread = root
     return [
       send(.plain("sugar"), as: root, to: place, by: leader),
       room("has read m\(root.short)", place, .reading(.moveMarker(to: root)), by: second),
       room("marks it as unread", place, .reading(.markUnread(from: root)), by: second),
-      send(answer, as: reply, to: place, by: second), send(answer, as: next, to: place, by: second),
+      send(message, as: reply, to: place, by: second), send(message, as: next, to: place, by: second),
       room(
         "has read m\(next.short)", place, .threads(.moveMarker(to: next, in: root)),
         by: leader),

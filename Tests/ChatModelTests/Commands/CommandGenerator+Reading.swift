@@ -21,7 +21,7 @@ extension CommandGenerator {
     setPreferences(UserPreferences(sharesReadMarkers: chance(50)), of: anyone())
   }
 
-  mutating func setPreferences(_ preferences: UserPreferences, of user: UserID) -> Step {
+  mutating func setPreferences(_ edit: PreferencesEdit, of user: UserID) -> Step {
     let key = key()
     let verb = preferences.sharesReadMarkers ? "shows" : "hides"
     return Step("u\(user.short) \(verb) receipts under k\(key.short)", user: user) {

@@ -29,7 +29,7 @@ struct CommandGenerator {
   init(seed: UInt64, clock: ModelClock, makesEveryEvent: Bool) {
     random = SeededRandom(seed: seed)
     self.clock = clock
-    if makesEveryEvent { opening = openingContext().reversed() }
+    if makesEveryEvent { opening = openingSteps().reversed() }
   }
 
   // MARK: - Drawing

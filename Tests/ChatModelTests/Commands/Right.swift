@@ -133,13 +133,13 @@ extension ChatModel {
       return administers ? nil : ["forbidden"]
     }
     switch right {
-    case .sight: return sight(of: user, on: room) == .none ? ["room_not_found"] : nil
+    case .visibility: return visibility(of: room, to: user) == .none ? ["room_not_found"] : nil
     case .member: return member == nil ? ["room_not_found"] : nil
     case .voice:
       guard let member else { return ["room_not_found"] }
       return member.silencedUntil.map { $0 > time } == true ? ["member_silenced"] : nil
     case .administrator: return administrator()
-    case .reach: return administers(room, user) == nil ? ["room_not_found"] : nil
+    case .oversight: return administers(room, user) == nil ? ["room_not_found"] : nil
     case .pins: return room.kind == .channel ? administrator() : member == nil ? ["room_not_found"] : nil
     case .deletion(let message, _):
       guard member != nil else { return ["room_not_found"] }

@@ -40,7 +40,7 @@ struct Step: Sendable {
 
   init(
     _ name: String, user: UserID?, room: RoomID? = nil, workspace: WorkspaceID? = nil,
-    rights: [Right] = [.account], isSameWish: @escaping @Sendable (ChatModel) -> Bool = { _ in true },
+    rights: [Right] = [.account], isSameCommand: @escaping @Sendable (ChatModel) -> Bool = { _ in true },
     perform: @escaping @Sendable (ChatService) async throws(ServiceError) -> Receipt
   ) {
     self.name = name
@@ -48,7 +48,7 @@ struct Step: Sendable {
     self.room = room
     self.workspace = workspace
     self.rights = rights
-    self.isSameWish = isSameWish
+    self.isSameCommand = isSameCommand
     self.perform = perform
   }
 }

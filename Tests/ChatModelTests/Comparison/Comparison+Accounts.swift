@@ -9,7 +9,7 @@ extension Comparison {
   func compareAccount(_ id: UserID) async throws {
     let what = "of u\(id.short)"
     guard let user = model.users[id], user.registration != nil else {
-      let found = try await answer { () async throws(ServiceError) in SeenUser(try await chat.profile(of: id)) }
+      let found = try await result { () async throws(ServiceError) in SeenUser(try await chat.profile(of: id)) }
       return try expect("profile \(what)", .refused("user_not_found"), found)
     }
     let profile = SeenUser(try await chat.profile(of: id))

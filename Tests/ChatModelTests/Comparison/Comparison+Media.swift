@@ -9,10 +9,10 @@ extension Comparison {
   func compareMedia(for user: UserID) async throws {
     let visible = model.media(seenBy: user)
     for media in model.users.values.flatMap(\.media) {
-      let found = try await answer { () async throws(ServiceError) in
+      let found = try await result { () async throws(ServiceError) in
         ModelMedia(try await chat.media(media.id, for: user).row)
       }
-      let expected: Answer<ModelMedia> = visible.contains(media) ? .found(media) : .refused("media_not_found")
+      let expected: QueryResult<ModelMedia> = visible.contains(media) ? .found(media) : .refused("media_not_found")
       try expect("medium \(media.id.short) of u\(media.uploader.short) for u\(user.short)", expected, found)
     }
   }

@@ -50,7 +50,7 @@ extension Comparison {
   /// Compares the newest page, and a page at a place of each kind, for the room's timeline and for a thread.
   mutating func comparePages(_ id: RoomID, for user: UserID) async throws {
     guard let room = model.room(id, seenBy: user) else {
-      let found = try await answer { () async throws(ServiceError) in
+      let found = try await result { () async throws(ServiceError) in
         SeenPage(try await chat.messages(of: id, for: user, .newest, limit: 3))
       }
       return try expect("timeline of r\(id.short) for u\(user.short)", .refused("room_not_found"), found)
@@ -158,7 +158,7 @@ extension Comparison {
     let expected = model.room(id, seenBy: user).map { room in
       room.pins.map { SeenPin(post: SeenPost($0, in: room, for: user), pin: $0.pinned) }
     }
-    let found = try await answer { () async throws(ServiceError) in
+    let found = try await result { () async throws(ServiceError) in
       try await chat.pins(of: id, for: user).pins.map { row in
         SeenPin(
           post: SeenPost(row.message), pin: ModelPin(by: row.pinnedBy, position: row.position, at: row.pinnedAt))

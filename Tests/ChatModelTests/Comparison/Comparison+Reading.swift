@@ -16,7 +16,7 @@ extension Comparison {
         return SeenReceipt(user: member.user, message: message, at: member.markerMoved)
       }
     }
-    let found = try await answer { () async throws(ServiceError) in
+    let found = try await result { () async throws(ServiceError) in
       var (found, cursor): ([SeenReceipt], LogPosition?) = ([], nil)
       repeat {
         let page = try await chat.receipts(of: id, for: user, after: cursor, limit: limit)
@@ -37,7 +37,7 @@ extension Comparison {
     let expected = model.room(id, seenBy: user).map { room in
       room.scheduled.filter { $0.message.author == user }.map { SeenScheduled($0, in: id) }
     }
-    let found = try await answer { () async throws(ServiceError) in
+    let found = try await result { () async throws(ServiceError) in
       try await chat.scheduledMessages(of: user, in: id).messages.map { SeenScheduled($0) }
     }
     if case .found(let rows) = found {
@@ -53,7 +53,7 @@ extension Comparison {
 
   /// Compares one scheduled message by its ID. Only its author sees it, in the room or not.
   private func compareScheduled(_ scheduled: ModelScheduled, in id: RoomID, for user: UserID) async throws {
-    let found = try await answer { () async throws(ServiceError) in
+    let found = try await result { () async throws(ServiceError) in
       SeenScheduled(try await chat.scheduledMessage(scheduled.id, of: id, for: user))
     }
     let isMember = model.room(id, seenBy: user) != nil
@@ -83,8 +83,8 @@ extension Comparison {
   }
 }
 
-extension Answer {
-  fileprivate func map<U: Equatable>(_ change: (T) -> U) -> Answer<U> {
+extension QueryResult {
+  fileprivate func map<U: Equatable>(_ change: (T) -> U) -> QueryResult<U> {
     switch self {
     case .found(let value): .found(change(value))
     case .refused(let reason): .refused(reason)

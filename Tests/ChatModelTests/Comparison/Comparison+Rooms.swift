@@ -13,7 +13,7 @@ extension Comparison {
     } else {
       expected = .refused("room_not_found")
     }
-    let found = try await answer { () async throws(ServiceError) in
+    let found = try await result { () async throws(ServiceError) in
       SeenRoom(try await chat.room(id, for: user).0)
     }
     try expect("room r\(id.short) for u\(user.short)", expected, found)
@@ -59,7 +59,7 @@ extension Comparison {
       room.member(user) != nil || model.administers(room, user) == true ? room : nil
     }
     guard let room = seen, room.exists else {
-      let found = try await answer { () async throws(ServiceError) in
+      let found = try await result { () async throws(ServiceError) in
         try await chat.members(of: id, for: user, after: nil, limit: 5).members
       }
       return try expect(what, .refused("room_not_found"), found)

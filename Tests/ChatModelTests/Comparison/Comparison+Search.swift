@@ -21,7 +21,7 @@ extension Comparison {
     let request = SearchRequest(
       words: words, user: user, room: search.room, sender: search.sender, since: search.since, until: search.until,
       hasMedia: search.hasMedia)
-    let expected: Answer<[SeenMessage]>
+    let expected: QueryResult<[SeenMessage]>
     if let room = search.room, model.room(room, seenBy: user) == nil {
       expected = .refused("room_not_found")
     } else {
@@ -32,7 +32,7 @@ extension Comparison {
     }
     try await chat.views.search.wait(for: chat.store.head)
     let limit = random.within(1...50)
-    let found = try await answer { () async throws(ServiceError) in
+    let found = try await result { () async throws(ServiceError) in
       var (found, place): ([SeenMessage], SearchPlace?) = ([], nil)
       repeat {
         guard let page = try await chat.search(request, from: place, limit: limit) else {

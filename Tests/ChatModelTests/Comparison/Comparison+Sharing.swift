@@ -7,7 +7,7 @@ import EventLogSimulation
 extension Comparison {
   mutating func compareInvites(_ id: RoomID, for user: UserID) async throws {
     let expected = forAdministrators(id, user) { $0.invites.reversed().map { SeenInvite($0) } }
-    let found = try await answer { () async throws(ServiceError) in
+    let found = try await result { () async throws(ServiceError) in
       try await chat.invites(of: id, for: user).map { SeenInvite($0) }
     }
     try expect("invites of r\(id.short) for u\(user.short)", expected, found)
@@ -18,7 +18,7 @@ extension Comparison {
   private func comparePreview(of invite: ModelInvite<Role>, in id: RoomID, for user: UserID) async throws {
     guard let room = model.rooms[id] else { return }
     let found = try await preview(chat.token(of: invite.link.id, in: id), for: user)
-    let expected: Answer<SeenPreview>
+    let expected: QueryResult<SeenPreview>
     if !room.exists {
       expected = .refused("invite_not_found")
     } else if room.isBanned(user) {
@@ -39,7 +39,7 @@ extension Comparison {
   func comparePreview(of invite: ModelInvite<WorkspaceRole>, in id: WorkspaceID, for user: UserID) async throws {
     guard let workspace = model.workspaces[id] else { return }
     let found = try await preview(chat.token(of: invite.link.id, in: id), for: user)
-    let expected: Answer<SeenPreview>
+    let expected: QueryResult<SeenPreview>
     if !workspace.exists {
       expected = .refused("invite_not_found")
     } else if workspace.member(user) == nil, let refusal = refusal(of: invite) {
@@ -61,8 +61,8 @@ extension Comparison {
     return nil
   }
 
-  private func preview(_ token: String, for user: UserID) async throws -> Answer<SeenPreview> {
-    try await answer { () async throws(ServiceError) in
+  private func preview(_ token: String, for user: UserID) async throws -> QueryResult<SeenPreview> {
+    try await result { () async throws(ServiceError) in
       SeenPreview(try await chat.preview(ofInviteWithToken: token, for: user))
     }
   }
@@ -72,7 +72,7 @@ extension Comparison {
   /// Compares the bans and the join history, page by page.
   mutating func compareModeration(_ id: RoomID, for user: UserID) async throws {
     let limit = random.within(1...6)
-    let bans = try await answer { () async throws(ServiceError) in
+    let bans = try await result { () async throws(ServiceError) in
       var (found, cursor): ([ModelBan], LogPosition?) = ([], nil)
       repeat {
         let page = try await chat.bans(of: id, for: user, after: cursor, limit: limit)
@@ -83,17 +83,18 @@ extension Comparison {
     }
     let what = "of r\(id.short) for u\(user.short), \(limit) at a time"
     try expect("bans \(what)", forAdministrators(id, user) { $0.banned.reversed() }, bans)
-    let history = try await answer { () async throws(ServiceError) in
-      var (found, cursor): ([SeenComing], LogPosition?) = ([], nil)
+    let history = try await result { () async throws(ServiceError) in
+      var (found, cursor): ([SeenHistoryEntry], LogPosition?) = ([], nil)
       repeat {
         let page = try await chat.joinHistory(of: id, for: user, before: cursor, limit: limit)
-        found += page.entries.map { SeenComing($0) }
+        found += page.entries.map { SeenHistoryEntry($0) }
         cursor = page.next
       } while cursor != nil && found.count < Self.mostRows
       return found
     }
     try expect(
-      "join history \(what)", forAdministrators(id, user) { $0.comings.reversed().map { SeenComing($0) } }, history)
+      "join history \(what)", forAdministrators(id, user) { $0.joinHistory.reversed().map { SeenHistoryEntry($0) } },
+      history)
   }
 
   /// The number of rows after which an endless list is stopped.
@@ -124,7 +125,7 @@ extension SeenPreview {
   }
 }
 
-private struct SeenComing: Equatable {
+private struct SeenHistoryEntry: Equatable {
   let user: UserID
   let change: String
   let role: Role?
@@ -132,12 +133,12 @@ private struct SeenComing: Equatable {
   let position: LogPosition
   let time: Timestamp
 
-  init(_ coming: ModelComing) {
-    user = coming.user
-    by = coming.by
-    position = coming.stamp.position
-    time = coming.stamp.time
-    switch coming.what {
+  init(_ entry: JoinHistoryEntry) {
+    user = entry.user
+    by = entry.by
+    position = entry.stamp.position
+    time = entry.stamp.time
+    switch entry.what {
     case .joined(let role, _): (change, self.role) = ("joined", role)
     case .added(let role): (change, self.role) = ("added", role)
     case .left: (change, role) = ("left", nil)

@@ -26,7 +26,7 @@ extension Comparison {
     let found = try await chat.thread(root, of: room.id, for: user, .newest, limit: 1).reading
     try expect(
       "reading of m\(root.short) by u\(user.short)",
-      room.following(root, by: user).map { SeenReading($0, room.unread(inThread: root, for: user), for: user) },
+      room.threadState(root, by: user).map { SeenReading($0, room.unread(inThread: root, for: user), for: user) },
       found.map { SeenReading($0) })
   }
 }
@@ -44,7 +44,7 @@ private struct SeenThread: Equatable {
     self.room = room.id
     self.root = SeenPost(root, in: room, for: user)
     lastOrdinal = UInt64(room.thread(of: root.id).count)
-    marker = room.following(root.id, by: user)?.marker
+    marker = room.threadState(root.id, by: user)?.marker
     activity = room.lastReply(to: root.id)
     let unread = room.unread(inThread: root.id, for: user)
     self.unread = unread.count
@@ -68,9 +68,9 @@ private struct SeenReading: Equatable {
   let unread: Int
   let mentions: Int
 
-  init(_ following: ModelFollowing, _ unread: [ModelMessage], for user: UserID) {
-    follows = following.follows
-    marker = following.marker
+  init(_ state: ThreadState, _ unread: [ModelMessage], for user: UserID) {
+    follows = state.follows
+    marker = state.marker
     self.unread = follows ? unread.count : 0
     mentions = follows ? unread.count { $0.isMention(of: user) } : 0
   }

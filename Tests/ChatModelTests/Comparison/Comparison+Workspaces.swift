@@ -32,11 +32,11 @@ extension Comparison {
   mutating func compareWorkspace(_ id: WorkspaceID, for user: UserID) async throws {
     let what = "w\(id.short) for u\(user.short)"
     guard let workspace = model.workspaces[id], workspace.exists, let member = workspace.member(user) else {
-      let refused = try await answer { () async throws(ServiceError) in
+      let refused = try await result { () async throws(ServiceError) in
         SeenWorkspace(try await chat.workspace(id, for: user))
       }
       try expect("workspace \(what)", .refused("workspace_not_found"), refused)
-      let channels = try await answer { () async throws(ServiceError) in
+      let channels = try await result { () async throws(ServiceError) in
         try await chat.channels(of: id, for: user, after: nil, limit: 3).rooms.map { SeenRoom($0) }
       }
       return try expect("channels of \(what)", .refused("workspace_not_found"), channels)
@@ -55,7 +55,7 @@ extension Comparison {
 
   private mutating func compareMembers(of workspace: ModelWorkspace, for member: ModelWorkspaceMember) async throws {
     let limit = random.within(1...8)
-    let found = try await answer { () async throws(ServiceError) in
+    let found = try await result { () async throws(ServiceError) in
       var (found, cursor): ([SeenWorkspaceMember], LogPosition?) = ([], nil)
       repeat {
         let page = try await chat.members(of: workspace.id, for: member.user, after: cursor, limit: limit)
@@ -85,14 +85,14 @@ extension Comparison {
   /// Compares the links and invitations, which only administrators see.
   private func compareLinks(of workspace: ModelWorkspace, for member: ModelWorkspaceMember) async throws {
     let isLeader = member.role >= .administrator
-    let links = try await answer { () async throws(ServiceError) in
+    let links = try await result { () async throws(ServiceError) in
       try await chat.invites(of: workspace.id, for: member.user).map { SeenInvite($0) }
     }
     let what = "of w\(workspace.id.short) for u\(member.user.short)"
     try expect(
       "invites \(what)",
       isLeader ? .found(workspace.invites.reversed().map { SeenInvite($0) }) : .refused("forbidden"), links)
-    let invitations = try await answer { () async throws(ServiceError) in
+    let invitations = try await result { () async throws(ServiceError) in
       try await chat.invitations(into: workspace.id, for: member.user, before: nil, limit: 200)
         .invitations.map { SeenInvitation($0) }
     }

@@ -67,8 +67,8 @@ enum Outline {
   }
 }
 
-/// An answer of the service or its refusal, as one value.
-enum Answer<T: Equatable>: Equatable {
+/// A result of the service or its rejection, as one value.
+enum QueryResult<T: Equatable>: Equatable {
   case found(T)
   case refused(String)
 }

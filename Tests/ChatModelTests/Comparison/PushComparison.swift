@@ -34,7 +34,7 @@ struct PushComparison {
     let device: DeviceID
   }
 
-  private struct Told {
+  private struct Notification {
     let key: PushNotificationKey
     let badge: UInt64
     let isMentioned: Bool
@@ -45,33 +45,33 @@ struct PushComparison {
   /// - Returns: the number of notifications.
   /// - Throws: `Mismatch`.
   func compare() throws -> Int {
-    let (told, model) = expected()
+    let (notifications, model) = expected()
     let queue = try outbox()
-    let rows = Dictionary(uniqueKeysWithValues: told.map { ($0.key, row(of: $0, model)) })
+    let rows = Dictionary(uniqueKeysWithValues: notifications.map { ($0.key, row(of: $0, model)) })
     try queue.read { (database) throws in
       if let mismatch = Mismatch("push devices", expected: devices(model), found: try Self.devices(database)) {
         throw mismatch
       }
       if let mismatch = Mismatch("the outbox", expected: rows, found: try Self.rows(database)) { throw mismatch }
     }
-    return told.count
+    return notifications.count
   }
 
   // MARK: - The model
 
-  private func expected() -> ([Told], ChatModel) {
+  private func expected() -> ([Notification], ChatModel) {
     var model = ChatModel()
-    var told: [Told] = []
+    var expected: [Notification] = []
     for event in events {
       model.take(event)
       guard case .room(let id, .messages(.sent(let message, let author, _, let content))) = event.event,
         event.originalTime == nil, content != nil, let room = model.rooms[id], let sent = room.message(message)
       else { continue }
       for member in room.members where member.user != author {
-        told += notifications(of: sent, in: room, for: member, at: event.stamp, model)
+        expected += notifications(of: sent, in: room, for: member, at: event.stamp, model)
       }
     }
-    return (told, model)
+    return (expected, model)
   }
 
   private func notifications(
@@ -86,26 +86,28 @@ struct PushComparison {
       let level = device.description.notifications
       return !device.description.tokens.isEmpty && (level == .all || level == .mentions && isMentioned)
     }.map { device in
-      Told(
+      Notification(
         key: PushNotificationKey(position: stamp.position, user: user.id, device: device.id), badge: badge,
         isMentioned: isMentioned, room: room.id, message: message.id)
     }
   }
 
-  private func row(of told: Told, _ model: ChatModel) -> Row { Row(badge: told.badge, status: status(told, model)) }
+  private func row(of notification: Notification, _ model: ChatModel) -> Row {
+    Row(badge: notification.badge, status: status(notification, model))
+  }
 
-  private func status(_ told: Told, _ model: ChatModel) -> DeliveryStatus {
-    guard let room = model.rooms[told.room], !room.isDeleted, let message = room.message(told.message),
+  private func status(_ notification: Notification, _ model: ChatModel) -> DeliveryStatus {
+    guard let room = model.rooms[notification.room], !room.isDeleted, let message = room.message(notification.message),
       !message.isDeleted
     else { return .withdrawn(.deleted) }
-    guard let member = room.member(told.key.user), member.joined.position < told.key.position else {
+    guard let member = room.member(notification.key.user), member.joined.position < notification.key.position else {
       return .withdrawn(.left)
     }
     if model.users[told.key.user]?.disabled != nil { return .withdrawn(.accountDisabled) }
     if let muted = member.mutedUntil, muted > message.sent.time { return .withdrawn(.mutedRoom) }
-    guard let device = model.users[told.key.user]?.device(told.key.device) else { return .unreachable }
+    guard let device = model.users[notification.key.user]?.device(notification.key.device) else { return .unreachable }
     if device.description.notifications == .none { return .withdrawn(.notificationsOff) }
-    if device.description.notifications == .mentions, !told.isMentioned { return .withdrawn(.mentionsOnly) }
+    if device.description.notifications == .mentions, !notification.isMentioned { return .withdrawn(.mentionsOnly) }
     let tokens = device.description.tokens
     guard let token = tokens.first(where: { $0.provider == .apns }) ?? tokens.first else { return .unreachable }
     return .text(message.text, token: token.token)

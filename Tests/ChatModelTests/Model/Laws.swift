@@ -29,13 +29,13 @@ extension ChatModel {
   private func law(ofQuotasBrokenBy recorded: RecordedEvent) -> String? {
     guard let user = recorded.actor, recorded.service == nil else { return nil }
     let used = usage(of: user, at: recorded.stamp.time)
-    if case .room(_, .messages(.sent)) = recorded.event, let most = ModelBench.quotas.messagesPerDay,
+    if case .room(_, .messages(.sent)) = recorded.event, let most = ModelFixture.quotas.messagesPerDay,
       used.messages >= most
     {
       return "is one message more than the day allows"
     }
     if case .user(_, .media(.uploaded(_, let content, _))) = recorded.event,
-      let most = ModelBench.quotas.mediaBytesPerDay, used.mediaBytes + content.size > most
+      let most = ModelFixture.quotas.mediaBytesPerDay, used.mediaBytes + content.size > most
     {
       return "is more bytes than the day allows"
     }
@@ -142,7 +142,7 @@ extension ChatModel {
       if let until = member.silencedUntil, until > time { return "is written by a silenced member" }
       guard let place else { return nil }
       guard let root = room.message(place.root.message), root.place == .room(place.root.ordinal) else {
-        return "answers in no thread"
+        return "replies in no thread"
       }
       let replies = room.thread(of: root.id).count
       if replies == 0, root.isDeleted { return "begins a thread under a deleted message" }

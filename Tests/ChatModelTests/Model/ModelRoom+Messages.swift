@@ -21,7 +21,7 @@ extension ModelRoom {
       if let starter = self.message(root)?.author, starter != author { follow(root, starter, from: before) }
       follow(root, author, from: place.ordinal)
       change(author) { $0.readThread(root, through: place.ordinal) }
-      for user in message.called { follow(root, user, from: before) }
+      for user in message.mentioned { follow(root, user, from: before) }
     } else {
       change(author) { $0.read(through: message.place.ordinal, message.id, recorded.occurredAt) }
     }
@@ -46,11 +46,11 @@ extension ModelRoom {
   private mutating func follow(_ root: MessageID, _ user: UserID, from ordinal: UInt64) {
     change(user) { member in
       guard member.threads[root] == nil else { return }
-      member.threads[root] = ModelFollowing(follows: true, marker: ordinal)
+      member.threads[root] = ThreadState(follows: true, marker: ordinal)
     }
   }
 
-  mutating func takeMark(_ event: RoomEvent, _ recorded: RecordedEvent) {
+  mutating func takeAnnotation(_ event: RoomEvent, _ recorded: RecordedEvent) {
     switch event {
     case .annotations(.reactionAdded(let message, _, let user, let emoji)):
       // A reaction that exists already is recorded again only for the key.

@@ -13,9 +13,9 @@ extension ModelMember {
 
   /// A thread can also be read by users who do not follow it. That does not make them follow it.
   mutating func readThread(_ root: MessageID, through ordinal: UInt64) {
-    guard var following = threads[root] else { return }
-    following.marker = max(following.marker, ordinal)
-    threads[root] = following
+    guard var state = threads[root] else { return }
+    state.marker = max(state.marker, ordinal)
+    threads[root] = state
   }
 
   /// The last ordinal that does not count as unread.
@@ -37,9 +37,9 @@ extension ModelRoom {
     case .threads(.followingSet(let user, let root, let follows)):
       let last = UInt64(thread(of: root.message).count)
       change(user) { member in
-        var following = member.threads[root.message] ?? ModelFollowing(follows: follows, marker: last)
-        following.follows = follows
-        member.threads[root.message] = following
+        var state = member.threads[root.message] ?? ThreadState(follows: follows, marker: last)
+        state.follows = follows
+        member.threads[root.message] = state
       }
     default: break
     }
@@ -74,7 +74,7 @@ extension ModelRoom {
   /// The roots of the threads that a member follows, the latest reply first.
   func followedThreads(of user: UserID) -> [ModelMessage] {
     timeline.filter { root in
-      !thread(of: root.id).isEmpty && following(root.id, by: user)?.follows == true
+      !thread(of: root.id).isEmpty && threadState(root.id, by: user)?.follows == true
     }.sorted { left, right in
       lastReply(to: left.id) > lastReply(to: right.id)
     }

@@ -25,7 +25,7 @@ struct ModelRoom {
   var invites: [ModelInvite<Role>] = []
   /// The messages of the room's own timeline and of all threads, in the order in which they were sent.
   var messages: [ModelMessage] = []
-  var comings: [ModelComing] = []
+  var joinHistory: [JoinHistoryEntry] = []
   var scheduled: [ModelScheduled] = []
   /// Every ID under which a message was ever scheduled, with the original request.
   var schedulings: [ModelScheduling] = []
@@ -95,8 +95,8 @@ struct ModelInvite<GivenRole: InvitableRole>: Equatable {
   var revoked: Stamp?
 }
 
-/// One line of the join history.
-struct ModelComing: Equatable {
+/// One entry of the join history.
+struct JoinHistoryEntry: Equatable {
   enum What: Equatable {
     case joined(Role, by: InviteID?)
     case added(Role)
@@ -148,7 +148,7 @@ extension ModelRoom {
     case .messages(.edited(let message, _, let edit)): self.edit(message, edit, recorded)
     case .messages(.deleted(let message, _)): change(message) { $0.delete(recorded) }
     case .annotations:
-      takeMark(event, recorded)
+      takeAnnotation(event, recorded)
     case .reading, .threads:
       takeReading(event, recorded)
     case .scheduling:
@@ -192,8 +192,8 @@ extension ModelRoom {
   }
 
   private mutating func takeMembership(_ event: RoomEvent, _ recorded: RecordedEvent) {
-    func note(_ user: UserID, _ what: ModelComing.What) {
-      comings.append(ModelComing(user: user, what: what, by: recorded.actor, stamp: recorded.stamp))
+    func note(_ user: UserID, _ what: JoinHistoryEntry.What) {
+      joinHistory.append(JoinHistoryEntry(user: user, what: what, by: recorded.actor, stamp: recorded.stamp))
     }
     switch event {
     case .members(.joined(let user, let role, let invite)):
