@@ -135,6 +135,10 @@ package protocol Directory: ~Copyable {
   func user(with identity: Identity) -> UserID?
   func isRegistered(_ user: UserID) -> Bool
   func isDisabled(_ user: UserID) -> Bool
+  /// False also if one of them is not registered.
+  func isBlocked(_ user: UserID, by blocker: UserID) -> Bool
+  /// The user's preference; true also if the user is not registered.
+  func acceptsDirectMessages(_ user: UserID) -> Bool
 
   /// Nil if the user is not a member, or if the workspace does not exist.
   func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole?

@@ -16,6 +16,48 @@ package enum EndingKey: Sendable, Hashable {
   case workspace(WorkspaceID)
 }
 
+extension ChatEvent {
+  /// What the event ends permanently; nil for an event that ends nothing.
+  package var endedKey: EndingKey? {
+    switch self {
+    case .user(let id, let event): event.endedSession.map { .session(id, $0) }
+    case .room(let id, let event): event.deletesRoom ? .room(id) : nil
+    case .workspace(let id, let event): event.deletesWorkspace ? .workspace(id) : nil
+    case .server: nil
+    }
+  }
+}
+
+extension UserEvent {
+  fileprivate var endedSession: SessionID? {
+    switch self {
+    case .sessions(.ended(let session, _)): session
+    case .sessions(.started), .sessions(.refreshed), .account, .logins, .devices, .media, .blocks, .erased:
+      nil
+    }
+  }
+}
+
+extension RoomEvent {
+  fileprivate var deletesRoom: Bool {
+    switch self {
+    case .lifecycle(.deleted): true
+    case .lifecycle(.created), .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members,
+      .messages, .annotations, .reading, .threads, .scheduling, .erased:
+      false
+    }
+  }
+}
+
+extension WorkspaceEvent {
+  fileprivate var deletesWorkspace: Bool {
+    switch self {
+    case .lifecycle(.deleted): true
+    case .lifecycle(.created), .lifecycle(.edited), .sharing, .members, .invitations, .erased: false
+    }
+  }
+}
+
 extension UserState {
   /// Removes a session that has ended from the state.
   /// - Returns: how the session ended; nil if it is open or does not exist.

@@ -15,8 +15,12 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case workspaceNotFound = "workspace_not_found"
   case invitationNotFound = "invitation_not_found"
   case banNotFound = "ban_not_found"
+  case blockNotFound = "block_not_found"
   case banned = "banned"
   case memberSilenced = "member_silenced"
+  /// One of the two users blocks the other or does not accept direct messages. The code is the same for both reasons,
+  /// so that it does not reveal a block.
+  case directMessagesRefused = "direct_messages_refused"
   case workspaceMembersOnly = "workspace_members_only"
   case mediaNotFound = "media_not_found"
   case accountDisabled = "account_disabled"
@@ -84,6 +88,7 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case workspaceNameEmpty = "workspace_name_empty"
   case workspaceNameTooLong = "workspace_name_too_long"
   case directMembersOutOfRange = "direct_members_out_of_range"
+  case cannotBlockSelf = "cannot_block_self"
 
   // MARK: Limits
   case tooManyDevices = "too_many_devices"
@@ -94,6 +99,7 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case tooManyScheduledMessages = "too_many_scheduled_messages"
   case quotaExceeded = "quota_exceeded"
   case tooManyBans = "too_many_bans"
+  case tooManyBlockedUsers = "too_many_blocked_users"
   case tooManyChannels = "too_many_channels"
   case tooManyWorkspaceMembers = "too_many_workspace_members"
   case tooManyInvitations = "too_many_invitations"

@@ -39,18 +39,43 @@ package struct Usage: Sendable, Hashable {
   package init(of event: ChatEvent) {
     self.init(events: 1, bytes: event.chargedBytes)
     switch event {
-    case .room(_, .messages(.sent)): messages = 1
-    case .room(_, .scheduling(.scheduled)):
+    case .user(_, let event): count(event)
+    case .room(_, let event): count(event)
+    case .workspace(_, let event): count(event)
+    case .server: break
+    }
+  }
+
+  private mutating func count(_ event: UserEvent) {
+    switch event {
+    case .media(.uploaded(_, let media, _)): mediaBytes = media.size
+    case .account, .logins, .sessions, .devices, .blocks, .erased: break
+    }
+  }
+
+  private mutating func count(_ event: RoomEvent) {
+    switch event {
+    case .messages(.sent): messages = 1
+    case .scheduling(.scheduled):
       messages = 1
       scheduledBytes = bytes
-    case .room(_, .scheduling(.changed)): scheduledBytes = bytes
-    case .room(_, .lifecycle(.created)): rooms = 1
-    case .workspace(_, .lifecycle(.created)): workspaces = 1
-    case .room(_, .sharing(.inviteCreated)), .workspace(_, .sharing(.inviteCreated)),
-      .workspace(_, .invitations(.invited)):
-      invites = 1
-    case .user(_, .media(.uploaded(_, let media, _))): mediaBytes = media.size
-    case .room, .user, .workspace, .server: break
+    case .scheduling(.changed): scheduledBytes = bytes
+    case .lifecycle(.created): rooms = 1
+    case .sharing(.inviteCreated): invites = 1
+    case .messages(.edited), .messages(.deleted), .scheduling(.cancelled), .scheduling(.failed), .lifecycle(.edited),
+      .lifecycle(.archived), .lifecycle(.restored), .lifecycle(.deleted), .sharing(.inviteRevoked), .members,
+      .annotations, .reading, .threads, .erased:
+      break
+    }
+  }
+
+  private mutating func count(_ event: WorkspaceEvent) {
+    switch event {
+    case .lifecycle(.created): workspaces = 1
+    case .sharing(.inviteCreated), .invitations(.invited): invites = 1
+    case .lifecycle(.edited), .lifecycle(.deleted), .sharing(.inviteRevoked), .invitations(.withdrawn),
+      .members, .erased:
+      break
     }
   }
 

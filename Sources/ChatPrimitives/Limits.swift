@@ -49,7 +49,9 @@ public enum Limits {
   public static let invitesEverPerRoom = 10_000
   /// The users who are banned from one room.
   public static let bansPerRoom = 10_000
-  /// Users whom a direct room has beside the one who asks for it.
+  /// The users whom one user blocks.
+  public static let blockedUsersPerUser = 1_000
+  /// The users in a direct room besides the one who requests it.
   public static let directRoomOthers = 8
   /// The members of one workspace.
   public static let membersPerWorkspace = 100_000
@@ -187,9 +189,10 @@ public enum Limits {
   /// The concurrent reads of one user, and of one address or IPv6 /64. A read counts until its JSON response is taken.
   public static let readsOfUser = 16
   public static let readsOfAddress = 256
-  /// Then a read or a download waits for so long at most, before it is refused as `overloaded`.
-  public static let readPatienceMilliseconds: Int64 = 5_000
-  /// Reads of all that wait for that, and as many downloads; when more come, who waits most loses a place.
+  /// How long a read or a download waits for a slot before it is rejected as `overloaded`.
+  public static let readTimeoutMilliseconds: Int64 = 5_000
+  /// The reads of all users that wait for a slot, and the same number of downloads. When more arrive, the user or
+  /// address with the most loses a place.
   public static let waitingReads = 4 * 1024
   /// The media downloads in progress of one user, and of one address or IPv6 /64. They have separate slots, so that
   /// slow downloads do not delay JSON responses. Each takes an open file and one piece of it in memory.

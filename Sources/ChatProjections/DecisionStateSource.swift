@@ -77,17 +77,21 @@ extension AccountsQueries {
     let identities: [UserID: [Identity: Stamp]] = try grouped(
       "SELECT userId, issuer, subject, linkedPosition, linkedTime FROM identity ORDER BY userId", Self.readIdentity,
       { ($0.identity, $0.linked) })
+    let blocked: [UserID: [UserID: Stamp]] = try grouped(
+      "SELECT userId, \(BlockedUsers.columns) FROM blockedUser ORDER BY userId", BlockedUsers.read,
+      { ($0.user, $0.blocked) })
     var states: [UserID: UserState] = [:]
     try CachedStatement(
       database,
       """
       SELECT id, nickname, picture, email, externalId, fingerprint, registeredPosition, registeredTime,
         revision, \(Self.credentialColumns), credentialPosition, credentialTime, disabledPosition, disabledTime,
-        sharesReadMarkers
+        \(Self.preferenceColumns)
       FROM user
       """
     ).forEach { row in
-      let (id, user) = try Self.readState(&row, sessions, devices, identities)
+      var (id, user) = try Self.readState(&row, sessions, devices, identities)
+      user.blockedUsers = blocked[id] ?? [:]
       states[id] = .registered(user)
     }
     return RestoredState(states: states, position: try checkpoint().position)
@@ -110,7 +114,7 @@ extension AccountsQueries {
     user.revision = revision
     user.credentialSet = try row.optionalStamp()
     user.disabled = try row.optionalStamp()
-    user.preferences = UserPreferences(sharesReadMarkers: try row.number() == 1)
+    user.preferences = try readPreferences(&row)
     user.identities = identities[id] ?? [:]
     return (id, user)
   }

@@ -1,9 +1,10 @@
 package import ChatDomain
 package import ChatPrimitives
+import EventStore
 
-/// What the read models knew of a list of keys.
-package struct EndingAnswer: Sendable {
-  /// Without those that have not ended.
+/// Which of the requested sessions, rooms and workspaces have ended.
+package struct KnownEndings: Sendable {
+  /// Contains only keys that have ended.
   package var endings: [EndingKey: Ending] = [:]
   /// All events up to this position are included.
   package var position: LogPosition
@@ -28,9 +29,9 @@ extension ReadModels {
 }
 
 extension ReadModels {
-  /// Which of these have ended. Reads only the read models that know, each in one snapshot.
-  package func endings(of keys: [EndingKey]) async throws -> EndingAnswer {
-    var answer = EndingAnswer(position: LogPosition(.max))
+  /// Finds out which of these have ended. Reads only the read models that these keys need, each in one snapshot.
+  package func endings(of keys: [EndingKey]) async throws -> KnownEndings {
+    var found = KnownEndings(position: LogPosition(.max))
     var sessions: [(UserID, SessionID)] = []
     var rooms: [RoomID] = []
     var workspaces: [WorkspaceID] = []
@@ -41,29 +42,29 @@ extension ReadModels {
       case .workspace(let workspace): workspaces.append(workspace)
       }
     }
-    if !sessions.isEmpty { answer.add(try await accounts.read { [sessions] in try $0.endings(of: sessions) }) }
+    if !sessions.isEmpty { found.add(try await accounts.read { [sessions] in try $0.endings(of: sessions) }) }
     if !rooms.isEmpty || !workspaces.isEmpty {
-      answer.add(try await self.rooms.read { [rooms, workspaces] in try $0.endings(of: rooms, workspaces) })
+      found.add(try await self.rooms.read { [rooms, workspaces] in try $0.endings(of: rooms, workspaces) })
     }
-    return answer
+    return found
   }
 }
 
-extension EndingAnswer {
-  fileprivate mutating func add(_ other: EndingAnswer) {
+extension KnownEndings {
+  fileprivate mutating func add(_ other: KnownEndings) {
     endings.merge(other.endings) { first, _ in first }
     position = min(position, other.position)
   }
 }
 
 extension AccountsQueries {
-  func endings(of sessions: [(UserID, SessionID)]) throws -> EndingAnswer {
-    var answer = EndingAnswer(position: try checkpoint().position)
+  func endings(of sessions: [(UserID, SessionID)]) throws -> KnownEndings {
+    var found = KnownEndings(position: try checkpoint().position)
     for (user, session) in sessions {
       guard let end = try self.session(session, of: user)?.end else { continue }
-      answer.endings[.session(user, session)] = .session(end.reason, end.stamp)
+      found.endings[.session(user, session)] = .session(end.reason, end.stamp)
     }
-    return answer
+    return found
   }
 
   /// Uses an index, so that it reads no other sessions.
@@ -87,22 +88,22 @@ package struct EndedSession: Sendable, Hashable {
 }
 
 extension RoomsQueries {
-  func endings(of rooms: [RoomID], _ workspaces: [WorkspaceID]) throws -> EndingAnswer {
-    var answer = EndingAnswer(position: try checkpoint().position)
+  func endings(of rooms: [RoomID], _ workspaces: [WorkspaceID]) throws -> KnownEndings {
+    var found = KnownEndings(position: try checkpoint().position)
     for room in rooms {
-      answer.endings[.room(room)] = try CachedStatement(
+      found.endings[.room(room)] = try CachedStatement(
         database, "SELECT fingerprint, position, time FROM deletedRoom WHERE id = ?"
       ).first(room, read: Self.readDeletion)
     }
     for workspace in workspaces {
-      answer.endings[.workspace(workspace)] = try CachedStatement(
+      found.endings[.workspace(workspace)] = try CachedStatement(
         database,
         """
         SELECT fingerprint, deletedPosition, deletedTime FROM workspace WHERE id = ? AND deletedPosition IS NOT NULL
         """
       ).first(workspace, read: Self.readDeletion)
     }
-    return answer
+    return found
   }
 
   private static func readDeletion(_ row: inout RowReader) throws -> Ending {

@@ -19,6 +19,10 @@ public enum Endpoints {
   public static let getPreferences = Endpoint<NoBody, Preferences>(.get, "/v1/me/preferences", .user)
   public static let updatePreferences = Endpoint<UpdatePreferencesRequest, PreferencesReceipt>(
     .patch, "/v1/me/preferences", .user)
+  public static let listBlockedUsers = Endpoint<NoBody, BlockedUserList>(
+    .get, "/v1/me/blocked-users", .user, query: ["cursor", "limit"])
+  public static let blockUser = Endpoint<NoBody, BlockReceipt>(.put, "/v1/me/blocked-users/{userId}", .user)
+  public static let unblockUser = Endpoint<NoBody, BlockReceipt>(.delete, "/v1/me/blocked-users/{userId}", .user)
   public static let getUser = Endpoint<NoBody, PublicProfile>(.get, "/v1/users/{userId}", .userOrService)
   public static let signingKeys = Endpoint<NoBody, SigningKeySet>(
     .get, "/.well-known/jwks.json", .open, ignoresTokens: true)
@@ -208,7 +212,7 @@ public enum Endpoints {
 
   public static let all: [AnyEndpoint] = erased([
     createAccount, createSession, refreshSession, listSessions, endSession, endSessions, getMe, updateMe,
-    getPreferences, updatePreferences,
+    getPreferences, updatePreferences, listBlockedUsers, blockUser, unblockUser,
     changePassword, linkIdentity, unlinkIdentity, resetPassword, getUser, signingKeys,
     findUsers, requestPasswordReset, disableUser, enableUser, listUserSessions, endUserSessions, rotateSigningKey,
     confirmClock,

@@ -111,6 +111,8 @@ public struct Message: ResponseObject {
   public var data: CanonicalJSON?
   public var reactions: [MessageReaction]?
   public var pinned: Bool?
+  /// True if the caller blocks the sender now; otherwise absent.
+  public var isFromBlockedUser: Bool?
 
   public init(
     id: MessageID, roomId: RoomID, senderId: UserID, text: String, sentAt: Timestamp, position: LogPosition,

@@ -95,33 +95,41 @@ public struct ReadReceiptList: ResponseObject {
 /// `PATCH /v1/me/preferences`. At least one field is required. An absent field does not change.
 public struct UpdatePreferencesRequest: RequestObject {
   /// Whether others see how far the user has read.
-  public let sharesReadMarkers: Bool
+  public let sharesReadMarkers: Bool?
+  /// Whether others can write to the user in direct rooms of two, and create direct rooms with the user.
+  public let acceptsDirectMessages: Bool?
 
-  public init(sharesReadMarkers: Bool) {
+  public init(sharesReadMarkers: Bool? = nil, acceptsDirectMessages: Bool? = nil) {
     self.sharesReadMarkers = sharesReadMarkers
+    self.acceptsDirectMessages = acceptsDirectMessages
   }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case sharesReadMarkers
+    case acceptsDirectMessages
   }
 }
 
 /// A user's preferences.
 public struct Preferences: ResponseObject {
   public var sharesReadMarkers: Bool
+  public var acceptsDirectMessages: Bool
 
-  public init(sharesReadMarkers: Bool) {
+  public init(sharesReadMarkers: Bool, acceptsDirectMessages: Bool) {
     self.sharesReadMarkers = sharesReadMarkers
+    self.acceptsDirectMessages = acceptsDirectMessages
   }
 }
 
 /// The receipt for changing the preferences.
 public struct PreferencesReceipt: ResponseObject {
   public var sharesReadMarkers: Bool
+  public var acceptsDirectMessages: Bool
   public var position: LogPosition
 
-  public init(sharesReadMarkers: Bool, position: LogPosition) {
+  public init(sharesReadMarkers: Bool, acceptsDirectMessages: Bool, position: LogPosition) {
     self.sharesReadMarkers = sharesReadMarkers
+    self.acceptsDirectMessages = acceptsDirectMessages
     self.position = position
   }
 }

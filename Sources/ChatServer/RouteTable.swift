@@ -58,6 +58,7 @@ struct Handlers: Sendable {
   let messages: MessageHandlers
   let media: MediaHandlers
   let reading: ReadingHandlers
+  let blocks: BlockHandlers
   let scheduling: SchedulingHandlers
   let search: SearchHandlers
   let threads: ThreadHandlers
@@ -88,6 +89,7 @@ struct Handlers: Sendable {
     messages = MessageHandlers(chat: chat)
     media = MediaHandlers(chat: chat)
     reading = ReadingHandlers(chat: chat)
+    blocks = BlockHandlers(chat: chat)
     scheduling = SchedulingHandlers(chat: chat)
     search = SearchHandlers(chat: chat, budget: searches)
     threads = ThreadHandlers(chat: chat)
@@ -183,6 +185,9 @@ enum RouteTable {
     Route(Endpoints.markUnread) { try await $0.reading.markUnread($1, $2) },
     Route(Endpoints.getPreferences) { try await $0.reading.preferences($1) },
     Route(Endpoints.updatePreferences) { try await $0.reading.updatePreferences($1, $2) },
+    Route(Endpoints.listBlockedUsers) { try await $0.blocks.list($1) },
+    Route(Endpoints.blockUser) { try await $0.blocks.block($1) },
+    Route(Endpoints.unblockUser) { try await $0.blocks.unblock($1) },
     Route(Endpoints.scheduleMessage) { try await $0.scheduling.schedule($1, $2) },
     Route(Endpoints.changeScheduledMessage) { try await $0.scheduling.change($1, $2) },
     Route(Endpoints.cancelScheduledMessage) { try await $0.scheduling.cancel($1) },

@@ -83,7 +83,7 @@ package final class SessionGate: Sendable {
       case .account(.disabled): setStatus(of: user, isDisabled: true, at: recorded.position)
       case .account(.enabled): setStatus(of: user, isDisabled: false, at: recorded.position)
       case .account(.registered), .account(.profileChanged), .account(.emailSet), .account(.preferencesSet), .logins,
-        .sessions(.started), .sessions(.refreshed), .devices, .media, .erased:
+        .sessions(.started), .sessions(.refreshed), .devices, .media, .blocks, .erased:
         break
       }
     }

@@ -114,6 +114,8 @@ package enum SchedulingFailure: UInt8, Sendable, CaseIterable {
   case silenced = 3
   /// The message that it replies to was deleted or does not exist.
   case targetGone = 4
+  /// In a direct room of two, one of the members blocks the other or does not accept direct messages.
+  case directMessagesRefused = 5
 
   package var name: String {
     switch self {
@@ -121,6 +123,7 @@ package enum SchedulingFailure: UInt8, Sendable, CaseIterable {
     case .roomClosed: "room_closed"
     case .silenced: "silenced"
     case .targetGone: "target_gone"
+    case .directMessagesRefused: "direct_messages_refused"
     }
   }
 }

@@ -85,7 +85,7 @@ extension RoomDecider {
     _ command: RoomCommand.Annotations, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
     switch command {
-    case .react(let id, let emoji): try react(id, emoji)
+    case .react(let id, let emoji): try react(id, emoji, directory)
     case .unreact(let id, let emoji): try unreact(id, emoji)
     case .pin(let id): try pin(id, directory)
     case .unpin(let id): try unpin(id, directory)
@@ -94,8 +94,10 @@ extension RoomDecider {
 
   /// Recorded even if the user has this reaction already: the event has the idempotency key by which a late retry is
   /// recognised. The same applies to removing a reaction.
-  private func react(_ id: MessageID, _ emoji: String) throws(Rejection) -> Decision<RoomEvent> {
-    try requireVoice()
+  private func react(
+    _ id: MessageID, _ emoji: String, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    try requireVoice(directory)
     let target = try message(id)
     if let done = try doneBefore() { return done }
     let user = try actor()
@@ -143,7 +145,7 @@ extension RoomDecider {
   /// In a channel, only administrators can pin; in other rooms, every member can.
   private func requireRightToPin(_ directory: borrowing some Directory) throws(Rejection) {
     if try room().kind == .channel { try requireAdministrator(directory) }
-    try requireVoice()
+    try requireVoice(directory)
   }
 }
 

@@ -238,6 +238,7 @@ extension RoomDecider {
     let others = creation.participants.filter { $0 != creator }
     guard (1...Limits.directRoomOthers).contains(others.count) else { throw .directMembersOutOfRange }
     for user in others { try directory.requireRegistered(user) }
+    try requireDirectMessages(of: creator, to: others, directory)
     return .record(
       [.lifecycle(.created(creation)), .members(.joined(creator, role: .member, invite: nil))]
         + others.map { .members(.added($0, role: .member)) })

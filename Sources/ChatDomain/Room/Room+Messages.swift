@@ -128,19 +128,21 @@ extension RoomDecider {
     _ command: RoomCommand.Messages, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
     switch command {
-    case .send(let id, let message): try send(id, message)
-    case .edit(let id, let edit): try editMessage(id, edit)
+    case .send(let id, let message): try send(id, message, directory)
+    case .edit(let id, let edit): try editMessage(id, edit, directory)
     case .delete(let id): try deleteMessage(id, directory)
     }
   }
 
   /// A retry is recognised by the message as it was first sent, also after an edit or a deletion. A service may retry
   /// it after the author has left, for example in an import that runs again. A deleted room rejects it with 404.
-  private func send(_ id: MessageID, _ message: NewMessage) throws(Rejection) -> Decision<RoomEvent> {
+  private func send(
+    _ id: MessageID, _ message: NewMessage, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
     _ = try room()
     let earlier = known.messages[messageKey(id)]
     let isRepeat = earlier.map { $0.author == context.actor && $0.fingerprint == basis.fingerprint } ?? false
-    if !(context.isByService && isRepeat) { try requireVoice() }
+    if !(context.isByService && isRepeat) { try requireVoice(directory) }
     if let earlier {
       guard isRepeat else { throw .idInUse }
       return .alreadyDone(earlier.sent)
@@ -156,8 +158,10 @@ extension RoomDecider {
 
   /// Only the author can edit. Recorded even when nothing changes: the event has the idempotency key by which a late
   /// retry is recognised.
-  private func editMessage(_ id: MessageID, _ edit: MessageEdit) throws(Rejection) -> Decision<RoomEvent> {
-    try requireVoice()
+  private func editMessage(
+    _ id: MessageID, _ edit: MessageEdit, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    try requireVoice(directory)
     let target = try message(id)
     guard target.author == context.actor else { throw .forbidden }
     if let done = try doneBefore() { return done }

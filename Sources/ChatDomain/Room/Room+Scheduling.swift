@@ -121,7 +121,7 @@ extension RoomDecider {
     _ command: RoomCommand.Scheduling, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
     switch command {
-    case .schedule(let id, let message, let time): try schedule(id, message, at: time)
+    case .schedule(let id, let message, let time): try schedule(id, message, at: time, directory)
     case .change(let id, let edit): try changeScheduled(id, edit)
     case .cancel(let id): try cancelScheduled(id)
     case .send(let id, let message, let revision): try sendScheduled(id, message, revision: revision, directory)
@@ -130,9 +130,9 @@ extension RoomDecider {
 
   /// A retry is recognised by the message as it was first scheduled, also after a change, a failure or its sending.
   private func schedule(
-    _ id: MessageID, _ message: NewMessage, at time: Timestamp
+    _ id: MessageID, _ message: NewMessage, at time: Timestamp, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
-    try requireVoice()
+    try requireVoice(directory)
     let author = try actor()
     if let earlier = known.scheduled[messageKey(id)] {
       guard earlier.author == author, earlier.fingerprint == basis.fingerprint else { throw .idInUse }
@@ -203,7 +203,8 @@ extension RoomDecider {
     guard case .open(let room) = state else { return .roomClosed }
     guard let member = room.members[message.author] else { return .notAMember }
     if let until = member.silencedUntil, until > context.time { return .silenced }
-    return directory.isDisabled(message.author) ? .silenced : nil
+    if directory.isDisabled(message.author) { return .silenced }
+    return refusesDirectMessages(room, directory) ? .directMessagesRefused : nil
   }
 
   /// A message of the actor that waits to be sent.

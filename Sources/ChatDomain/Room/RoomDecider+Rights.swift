@@ -40,11 +40,13 @@ extension RoomDecider {
     }
   }
 
-  /// Requires a member who is not silenced. Used for everything that others see.
-  func requireVoice() throws(Rejection) {
+  /// Requires a member who is not silenced. In a direct room of two, neither member may refuse the other's direct
+  /// messages. Used for everything that others see.
+  func requireVoice(_ directory: borrowing some Directory) throws(Rejection) {
     switch try roomActor() {
     case .member(_, let member):
       if let until = member.silencedUntil, until > context.time { throw .memberSilenced }
+      if refusesDirectMessages(try room(), directory) { throw .directMessagesRefused }
     case .service: throw .forbidden
     }
   }

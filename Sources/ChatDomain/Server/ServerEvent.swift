@@ -94,6 +94,8 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
   case notificationsOff = 7
   /// The device wanted only mentions, and the message did not mention the user.
   case mentionsOnly = 8
+  /// The user had blocked the sender.
+  case blocked = 9
 
   /// What the tools print.
   package var name: String {
@@ -106,6 +108,7 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
     case .mutedRoom: "muted_room"
     case .notificationsOff: "notifications_off"
     case .mentionsOnly: "mentions_only"
+    case .blocked: "blocked"
     }
   }
 }

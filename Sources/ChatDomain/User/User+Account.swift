@@ -8,7 +8,7 @@ extension UserEvent {
     /// The user can no longer log in, and all sessions ended.
     case disabled
     case enabled
-    case preferencesSet(UserPreferences)
+    case preferencesSet(PreferencesEdit)
   }
 }
 
@@ -81,9 +81,32 @@ extension PictureEdit {
 package struct UserPreferences: Sendable, Hashable {
   /// Whether others see how far the user has read.
   package var sharesReadMarkers: Bool
+  /// Whether others can write to the user in direct rooms of two, and create direct rooms with the user.
+  package var acceptsDirectMessages: Bool
 
-  package init(sharesReadMarkers: Bool = true) {
+  package init(sharesReadMarkers: Bool = true, acceptsDirectMessages: Bool = true) {
     self.sharesReadMarkers = sharesReadMarkers
+    self.acceptsDirectMessages = acceptsDirectMessages
+  }
+}
+
+/// A change of a user's preferences. A preference that is nil does not change.
+package struct PreferencesEdit: Sendable, Hashable {
+  package var sharesReadMarkers: Bool?
+  package var acceptsDirectMessages: Bool?
+
+  package init(sharesReadMarkers: Bool? = nil, acceptsDirectMessages: Bool? = nil) {
+    self.sharesReadMarkers = sharesReadMarkers
+    self.acceptsDirectMessages = acceptsDirectMessages
+  }
+
+  package var isEmpty: Bool { sharesReadMarkers == nil && acceptsDirectMessages == nil }
+}
+
+extension UserPreferences {
+  package mutating func apply(_ edit: PreferencesEdit) {
+    if let sharesReadMarkers = edit.sharesReadMarkers { self.sharesReadMarkers = sharesReadMarkers }
+    if let acceptsDirectMessages = edit.acceptsDirectMessages { self.acceptsDirectMessages = acceptsDirectMessages }
   }
 }
 
@@ -95,7 +118,7 @@ extension UserEvent.Account: EventFamily {
     case .emailSet(let email): .emailSetting(email)
     case .disabled: .disabling
     case .enabled: .enabling
-    case .preferencesSet(let preferences): .preferenceSetting(preferences)
+    case .preferencesSet(let edit): .preferenceSetting(edit)
     }
   }
 
@@ -121,8 +144,10 @@ extension Fingerprint {
   static var disabling: Fingerprint { Fingerprint(.text("user.disable")) }
   static var enabling: Fingerprint { Fingerprint(.text("user.enable")) }
 
-  static func preferenceSetting(_ preferences: UserPreferences) -> Fingerprint {
-    Fingerprint(.text("preferences.set"), .number(preferences.sharesReadMarkers ? 1 : 0))
+  /// A change of `sharesReadMarkers` alone has the same fingerprint as before other preferences existed.
+  static func preferenceSetting(_ edit: PreferencesEdit) -> Fingerprint {
+    let plain: [Field] = [.text("preferences.set"), .number(edit.sharesReadMarkers.map { $0 ? 1 : 0 })]
+    return Fingerprint(edit.acceptsDirectMessages.map { plain + [.number($0 ? 1 : 0)] } ?? plain)
   }
 }
 
@@ -134,7 +159,7 @@ extension UserCommand {
     /// Registers a user whose ID token names an unknown login, and links that login to the account.
     case registerIdentified(Registration, Identity)
     case changeProfile(ProfileEdit)
-    case setPreferences(UserPreferences)
+    case setPreferences(PreferencesEdit)
     /// - checked: the version of the credential that the current password was checked against; nil if a service vouches
     ///   for the user.
     case setEmail(String, checked: UInt32?)
@@ -150,7 +175,7 @@ extension UserCommand.Account: AggregateCommand {
     switch self {
     case .register(let registration), .registerIdentified(let registration, _): registration.fingerprint
     case .changeProfile(let edit): .profileChange(edit)
-    case .setPreferences(let preferences): .preferenceSetting(preferences)
+    case .setPreferences(let edit): .preferenceSetting(edit)
     case .setEmail(let email, _): .emailSetting(email)
     case .disable: .disabling
     case .enable: .enabling
@@ -178,7 +203,7 @@ extension UserDecider {
     case .register(let registration): try register(registration, directory)
     case .registerIdentified(let registration, let identity): try register(registration, as: identity, directory)
     case .changeProfile(let edit): try changeProfile(edit)
-    case .setPreferences(let preferences): try setPreferences(preferences)
+    case .setPreferences(let edit): try setPreferences(edit)
     case .setEmail(let email, let checked): try setEmail(email, checked: checked, directory)
     case .disable: try disable()
     case .enable: try enable()
@@ -254,10 +279,10 @@ extension UserDecider {
     return .record([.account(.profileChanged(edit))], revision: user.revision)
   }
 
-  private func setPreferences(_ preferences: UserPreferences) throws(Rejection) -> Decision<UserEvent> {
+  private func setPreferences(_ edit: PreferencesEdit) throws(Rejection) -> Decision<UserEvent> {
     _ = try authorizedUser()
     if let done = try doneBefore() { return done }
-    return .record([.account(.preferencesSet(preferences))])
+    return .record([.account(.preferencesSet(edit))])
   }
 
   /// The address is a name to log in with, so it needs a password. A guest who sets an address is no longer a guest.
@@ -305,8 +330,8 @@ extension User {
       if disabled == nil { disabled = stamp }
     case .enabled:
       disabled = nil
-    case .preferencesSet(let preferences):
-      self.preferences = preferences
+    case .preferencesSet(let edit):
+      preferences.apply(edit)
     }
   }
 }

@@ -28,6 +28,8 @@ package struct User: Sendable, Equatable {
   /// The IDs of the open ones among `sessions`. More than `Limits.sessionsPerUser` only if the log says so.
   package private(set) var openSessions: Set<SessionID>
   package var devices: [DeviceID: Device]
+  /// The users whom the user blocks, and since when. At most `Limits.blockedUsersPerUser`.
+  package var blockedUsers: [UserID: Stamp] = [:]
 
   package init(
     profile: Profile, email: String?, externalID: String?, credential: Credential?,
@@ -139,6 +141,7 @@ extension User {
     case .logins(let event): apply(event, stamp)
     case .sessions(let event): apply(event, stamp)
     case .devices(let event): apply(event, stamp)
+    case .blocks(let event): apply(event, stamp)
     case .media, .erased: break
     }
   }

@@ -7,6 +7,7 @@ package enum UserCommand: Sendable, Equatable {
   case sessions(Sessions)
   case devices(Devices)
   case media(Uploads)
+  case blocks(Blocks)
 }
 
 extension UserCommand: AggregateCommand {
@@ -19,6 +20,7 @@ extension UserCommand: AggregateCommand {
     case .sessions(let command): command
     case .devices(let command): command
     case .media(let command): command
+    case .blocks(let command): command
     }
   }
 

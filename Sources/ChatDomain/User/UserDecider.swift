@@ -29,6 +29,7 @@ package struct UserDecider: Decider {
       case .sessions(let command): try decide(command)
       case .devices(let command): try decide(command)
       case .media(let command): try decide(command)
+      case .blocks(let command): try decide(command, directory)
       }
     guard case .record(let events, let revision) = decision, case .registered(let user) = state else { return decision }
     return .record(events + silencing(after: events, of: user), revision: revision)
@@ -57,7 +58,7 @@ package struct UserDecider: Decider {
       case .erased:
         // A stream's first event is always the registration.
         state = .registered(User(erasedAt: stamp))
-      case .account, .logins, .sessions, .devices, .media:
+      case .account, .logins, .sessions, .devices, .media, .blocks:
         break
       }
     case .registered(var user):

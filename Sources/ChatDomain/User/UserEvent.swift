@@ -6,6 +6,7 @@ package enum UserEvent: Sendable, Equatable {
   case sessions(Sessions)
   case devices(Devices)
   case media(Uploads)
+  case blocks(Blocks)
   /// The payload was erased; the kind number is kept.
   case erased(kind: UInt16)
 }
@@ -18,6 +19,7 @@ extension UserEvent {
     case .sessions(let event): event
     case .devices(let event): event
     case .media(let event): event
+    case .blocks(let event): event
     case .erased: nil
     }
   }

@@ -11,7 +11,7 @@ package struct AccountsProjection: Projection {
   package typealias Queries = AccountsQueries
 
   package static let name = "accounts"
-  package static let schemaVersion = 4
+  package static let schemaVersion = 5
   package static let secretColumns: Set<String> = [
     "user.email", "user.emailCompared", "user.credentialHash", "user.fingerprint", "identity.subject",
     "device.apnsToken", "device.fcmToken",
@@ -39,6 +39,7 @@ package struct AccountsProjection: Projection {
           disabledPosition INTEGER,
           disabledTime INTEGER,
           sharesReadMarkers INTEGER NOT NULL,
+          acceptsDirectMessages INTEGER NOT NULL,
           fingerprint BLOB,
           registeredPosition INTEGER NOT NULL,
           registeredTime INTEGER NOT NULL,
@@ -61,6 +62,7 @@ package struct AccountsProjection: Projection {
         ) STRICT, WITHOUT ROWID;
         """)
     try createSessionTables(database)
+    try BlockedUsers.createTable(database)
     try StreamVersions.createTable(database)
   }
 

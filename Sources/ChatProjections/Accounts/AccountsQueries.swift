@@ -98,9 +98,14 @@ package struct AccountsQueries: ReadModelQueries {
 
   /// Nil if the user does not exist.
   package func preferences(of user: UserID) throws -> UserPreferences? {
-    try CachedStatement(database, "SELECT sharesReadMarkers FROM user WHERE id = ?").first(user) {
-      UserPreferences(sharesReadMarkers: try $0.number() != 0)
-    }
+    try CachedStatement(database, "SELECT \(Self.preferenceColumns) FROM user WHERE id = ?")
+      .first(user, read: Self.readPreferences)
+  }
+
+  static let preferenceColumns = "sharesReadMarkers, acceptsDirectMessages"
+
+  static func readPreferences(_ row: inout RowReader) throws -> UserPreferences {
+    try UserPreferences(sharesReadMarkers: row.number() != 0, acceptsDirectMessages: row.number() != 0)
   }
 
   // MARK: - Sessions

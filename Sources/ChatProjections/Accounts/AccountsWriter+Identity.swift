@@ -14,6 +14,17 @@ extension AccountsWriter {
     ).run(edit.nickname, edit.picture != nil, edit.picture?.media, stamp.position, user)
   }
 
+  func set(_ edit: PreferencesEdit, of user: UserID) throws {
+    try CachedStatement(
+      database,
+      """
+      UPDATE user SET sharesReadMarkers = COALESCE(?, sharesReadMarkers),
+        acceptsDirectMessages = COALESCE(?, acceptsDirectMessages)
+      WHERE id = ?
+      """
+    ).run(edit.sharesReadMarkers, edit.acceptsDirectMessages, user)
+  }
+
   func set(_ credential: Credential, of user: UserID, _ stamp: Stamp) throws {
     try CachedStatement(
       database,

@@ -31,9 +31,8 @@ struct AccountsWriter {
     case .account(.enabled):
       try CachedStatement(database, "UPDATE user SET disabledPosition = NULL, disabledTime = NULL WHERE id = ?")
         .run(user)
-    case .account(.preferencesSet(let preferences)):
-      try CachedStatement(database, "UPDATE user SET sharesReadMarkers = ? WHERE id = ?")
-        .run(preferences.sharesReadMarkers, user)
+    case .account(.preferencesSet(let edit)):
+      try set(edit, of: user)
     case .sessions(.started(let session, let device)):
       try start(session, of: user, device, stamp)
     case .sessions(.refreshed(let session, let generation)):
@@ -52,6 +51,8 @@ struct AccountsWriter {
       try invalidate(token, of: device, of: user, stamp)
     case .media(.uploaded):
       break
+    case .blocks(let event):
+      try BlockedUsers.apply(event, of: user, stamp, database)
     case .erased:
       try register(user, nil, stamp)
     }
@@ -69,15 +70,15 @@ struct AccountsWriter {
       INSERT INTO user (
         id, nickname, email, emailCompared, externalId, credentialVersion, credentialHash, credentialLogRounds, credentialBlockSize,
         credentialParallelism, credentialPosition, credentialTime, fingerprint, registeredPosition, registeredTime,
-        revision, sharesReadMarkers
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+        revision, sharesReadMarkers, acceptsDirectMessages
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
       """
     ).run(
       user, registration?.nickname ?? "", registration?.email, registration?.email.map { EmailForm.compared($0) },
       registration?.externalID, credential.map { Int64($0.version) }, credential?.hash,
       credential.map { Int64($0.logRounds) }, credential.map { Int64($0.blockSize) },
       credential.map { Int64($0.parallelism) }, credential.map { _ in stamp }, registration?.fingerprint, stamp,
-      stamp.position, UserPreferences().sharesReadMarkers)
+      stamp.position, UserPreferences().sharesReadMarkers, UserPreferences().acceptsDirectMessages)
   }
 
   // MARK: - Sessions

@@ -27,24 +27,35 @@ package enum BulkDeletion {
     var isPrefix: Bool
     /// The columns that identify a row within the deleted room or workspace.
     var key: String
+    /// If not nil, the rows are kept and only this column is set to NULL.
+    var cleared: ClearedColumn?
 
-    package init(scope: Scope, table: String, owner: String, isPrefix: Bool = false, key: String) {
+    package init(
+      scope: Scope, table: String, owner: String, isPrefix: Bool = false, key: String, cleared: ClearedColumn? = nil
+    ) {
       self.scope = scope
       self.table = table
       self.owner = owner
       self.isPrefix = isPrefix
       self.key = key
+      self.cleared = cleared
     }
   }
 
-  /// Rows of one transaction at most: what an event that comes meanwhile waits for.
+  /// A column that is set to NULL, and the partial index, by owner and key, of the rows where it is not NULL yet.
+  package struct ClearedColumn: Sendable {
+    var name: String
+    var index: String
+  }
+
+  /// The maximum number of rows in one transaction. An event that arrives meanwhile waits for that transaction.
   static let rowsAtOnce = 4_096
 
   /// Whether there are rows to remove after an event.
   static func follows(_ recorded: RecordedEvent) -> Bool {
-    switch recorded.event {
-    case .room(_, .lifecycle(.deleted)), .workspace(_, .lifecycle(.deleted)): true
-    case .user, .room, .workspace, .server: false
+    switch recorded.event.endedKey {
+    case .room?, .workspace?: true
+    case .session?, nil: false
     }
   }
 
@@ -92,6 +103,16 @@ package enum BulkDeletion {
   private static func clear(_ rowSet: RowSet, of id: UUIDBytes, rows: Int, _ database: Database) throws -> Int {
     let (table, owner, key) = (rowSet.table, rowSet.owner, rowSet.key)
     let which = rowSet.isPrefix ? "\(owner) BETWEEN ? AND ?" : "\(owner) = ?"
+    if let column = rowSet.cleared {
+      return try CachedStatement(
+        database,
+        """
+        UPDATE \(table) SET \(column.name) = NULL WHERE \(owner) = ? AND (\(key)) IN
+          (SELECT \(key) FROM \(table) INDEXED BY \(column.index) WHERE \(owner) = ? AND \(column.name) IS NOT NULL
+          ORDER BY \(key) LIMIT ?)
+        """
+      ).run(id, id.bytes, rows)
+    }
     return try CachedStatement(
       database,
       """

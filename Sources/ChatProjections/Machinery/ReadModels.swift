@@ -9,7 +9,7 @@ package final class ReadModels: Sendable {
   private let all: [any LogFollower]
   /// The read models that requests wait for. Every command checks how far they are behind.
   private let awaited: [any LogFollower]
-  private let feed: any EventFeed
+  let feed: any EventFeed
 
   private init(_ all: [any LogFollower], feed: any EventFeed) {
     self.all = all

@@ -49,7 +49,8 @@ extension RoomEvent {
     case .lifecycle(.deleted), .messages(.edited), .messages(.deleted), .scheduling(.changed), .scheduling(.cancelled):
       true
     case .lifecycle(.created), .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members,
-      .messages(.sent), .annotations, .reading, .threads, .scheduling(.scheduled), .scheduling(.failed), .erased:
+      .messages(.sent), .annotations, .reading, .threads, .scheduling(.scheduled), .scheduling(.failed),
+      .erased:
       false
     }
   }

@@ -10,7 +10,7 @@ package struct MediaProjection: Projection {
   package typealias Queries = MediaQueries
 
   package static let name = "media"
-  package static let schemaVersion = 3
+  package static let schemaVersion = 4
 
   package static let bulkDeletedRows = [
     BulkDeletion.RowSet(scope: .room, table: "attachment", owner: "roomId", key: "messageId, mediaId"),

@@ -22,7 +22,7 @@ struct MediaWriter {
     case .account(.profileChanged(let edit)):
       try self.edit(edit.picture, of: .user, user.uuid)
     case .account(.registered), .account(.emailSet), .account(.disabled), .account(.enabled), .account(.preferencesSet),
-      .logins, .sessions, .devices, .erased:
+      .logins, .sessions, .devices, .blocks, .erased:
       break
     }
   }

@@ -97,8 +97,20 @@ final class BufferedRoom {
     return buffered
   }
 
-  func trackedMembers(_ database: Database) throws -> [BufferedMember] {
-    try (row?.tracked ?? []).map { try member($0, database) }
+  /// Whether the user is a member at this point of the batch.
+  /// - Parameter isStored: whether the membership is in the database, where the batch is not yet applied.
+  func isMember(_ user: UserID, isStored: Bool) -> Bool { members[user].map { $0.row != nil } ?? isStored }
+
+  /// All members at this point of the batch, in no order.
+  func memberIDs(_ database: Database) throws -> [UserID] {
+    let stored = try CachedStatement(database, "SELECT userId FROM member WHERE roomId = ?")
+      .all(id) { try $0.id(UserID.self) }
+    let admitted = members.lazy.filter { !$0.value.isStored && $0.value.row != nil }.map(\.key)
+    return stored.filter { isMember($0, isStored: true) } + admitted
+  }
+
+  func trackedMembers(except users: Set<UserID> = [], _ database: Database) throws -> [BufferedMember] {
+    try (row?.tracked ?? []).filter { !users.contains($0) }.map { try member($0, database) }
   }
 
   // MARK: - Writing
@@ -149,6 +161,7 @@ final class BufferedMember {
     self.row = row
   }
 
+  var isStored: Bool { stored != nil }
   var isStoredAsTracked: Bool { stored?.tracked != nil }
   var badge: BadgeRow { row?.badge ?? BadgeRow() }
   var storedBadge: BadgeRow { stored?.badge ?? BadgeRow() }

@@ -99,6 +99,8 @@ struct OrdinalOwner: Hashable {
     case deletions = 1
     case everyone = 2
     case user = 3
+    case leftOut = 4
+    case unmentioned = 5
   }
 
   let bytes: [UInt8]
@@ -120,6 +122,18 @@ struct OrdinalOwner: Hashable {
   /// The messages that mention the user but not everyone.
   static func mentions(of user: UserID, in room: RoomID, thread: UInt64 = 0) -> OrdinalOwner {
     OrdinalOwner(.user, room, thread, user)
+  }
+
+  /// The messages that do not count for the user, because the user blocked the sender when they were sent. Deleted
+  /// messages are not in it.
+  static func leftOut(for user: UserID, in room: RoomID, thread: UInt64 = 0) -> OrdinalOwner {
+    OrdinalOwner(.leftOut, room, thread, user)
+  }
+
+  /// The messages that mention everyone but do not count as a mention of this user, because the user blocked the sender
+  /// when the message was sent or the mention was added.
+  static func unmentioned(_ user: UserID, in room: RoomID, thread: UInt64 = 0) -> OrdinalOwner {
+    OrdinalOwner(.unmentioned, room, thread, user)
   }
 }
 

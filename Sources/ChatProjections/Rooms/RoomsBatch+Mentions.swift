@@ -8,20 +8,33 @@ import GRDB
 /// so the sets share no ordinal and their counts can be added. A user who is not a member when the message is written
 /// is not mentioned by it.
 extension RoomsBatch {
-  func addMentions(_ mentions: Mentions?, at place: MessageLocation, to room: BufferedRoom) throws {
+  /// - Parameter unnotified: the members whom the message does not mention.
+  func addMentions(
+    _ mentions: Mentions?, at place: MessageLocation, except unnotified: UnnotifiedMembers, to room: BufferedRoom
+  ) throws {
     guard let mentions, !mentions.isEmpty else { return }
-    for called in try called(by: mentions, in: room) { try add(called, at: place, to: room) }
+    for called in try called(by: mentions, in: room) where try isNotified(called, unnotified) {
+      try add(called, at: place, except: unnotified, to: room)
+    }
   }
 
-  /// An edit may call others, and call those no more whom the text called before.
-  func changeMentions(_ mentions: Mentions, at place: MessageLocation, in room: BufferedRoom) throws {
+  /// An edit can add mentions and remove earlier ones.
+  ///
+  /// - Parameter unnotified: the members whom the edit cannot newly mention. A member whom the message already mentioned
+  ///   by name can stay mentioned.
+  func changeMentions(
+    _ mentions: Mentions, at place: MessageLocation, except unnotified: UnnotifiedMembers, in room: BufferedRoom
+  ) throws {
     let before = try stored(at: place, in: room)
     guard !before.isEmpty || !mentions.isEmpty else { return }
     let deletions = OrdinalOwner.deletions(in: room.id, thread: place.thread)
     guard try !room.set(deletions).contains(place.ordinal, database) else { return }
-    let after = try Set(called(by: mentions, in: room))
+    let after = try Set(
+      called(by: mentions, in: room).filter { try before.contains($0) || isNotified($0, unnotified) })
     for called in before where !after.contains(called) { try remove(called, at: place, from: room) }
-    for called in after where !before.contains(called) { try add(called, at: place, to: room) }
+    for called in after where !before.contains(called) {
+      try add(called, at: place, except: unnotified, to: room)
+    }
   }
 
   func removeMentions(at place: MessageLocation, from room: BufferedRoom) throws {
@@ -40,21 +53,36 @@ extension RoomsBatch {
     mentions.everyone ? [nil] : try mentionedMembers(mentions, in: room)
   }
 
+  /// - Parameter called: the mentioned user; nil for everyone.
+  private func isNotified(_ called: UserID?, _ unnotified: UnnotifiedMembers) throws -> Bool {
+    guard let called else { return true }
+    return try !unnotified.includes(called, database)
+  }
+
   private func owner(_ called: UserID?, at place: MessageLocation, in room: BufferedRoom) -> OrdinalOwner {
     guard let called else { return .everyone(in: room.id, thread: place.thread) }
     return .mentions(of: called, in: room.id, thread: place.thread)
   }
 
-  private func add(_ called: UserID?, at place: MessageLocation, to room: BufferedRoom) throws {
+  private func add(
+    _ called: UserID?, at place: MessageLocation, except unnotified: UnnotifiedMembers, to room: BufferedRoom
+  ) throws {
     guard try room.insert(place.ordinal, into: owner(called, at: place, in: room), database) else { return }
-    if !place.isInThread { try countMention(of: called, at: place.ordinal, isAdded: true, in: room) }
+    let unmentioned = called == nil ? unnotified.leftOut : []
+    try LeftOutMessages.add(unmentioned, .everyone, at: place, in: room, database)
+    if !place.isInThread {
+      try countMention(of: called, at: place.ordinal, isAdded: true, except: unmentioned, in: room)
+    }
     try CachedStatement(database, "INSERT INTO mention (roomId, thread, ordinal, userId) VALUES (?, ?, ?, ?)")
       .run(room.id, place, called?.uuid ?? .zero)
   }
 
   private func remove(_ called: UserID?, at place: MessageLocation, from room: BufferedRoom) throws {
     try room.remove(place.ordinal, from: owner(called, at: place, in: room), database)
-    if !place.isInThread { try countMention(of: called, at: place.ordinal, isAdded: false, in: room) }
+    let unmentioned = called == nil ? try LeftOutMessages.remove(.everyone, at: place, from: room, database) : []
+    if !place.isInThread {
+      try countMention(of: called, at: place.ordinal, isAdded: false, except: unmentioned, in: room)
+    }
     try CachedStatement(
       database, "DELETE FROM mention WHERE roomId = ? AND thread = ? AND ordinal = ? AND userId = ?"
     ).run(room.id, place, called?.uuid ?? .zero)

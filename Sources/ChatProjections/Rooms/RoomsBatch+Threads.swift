@@ -9,26 +9,30 @@ import GRDB
 /// reply for the others, and at the thread's end for a user who asks to follow. A reply makes nobody follow who blocks
 /// its author.
 extension RoomsBatch {
-  func sendInThread(
+  mutating func sendInThread(
     _ message: MessageID, in thread: ThreadLocation, by author: UserID, _ mentions: Mentions?, in room: BufferedRoom,
     _ recorded: RecordedEvent
   ) throws {
     guard room.row != nil else { return }
     try extend(thread, in: room, recorded)
+    let unnotified = try unnotified(by: author, in: room)
     let before = thread.ordinal - min(1, thread.ordinal)
-    for follower in Set([thread.rootAuthor, author]) {
+    for follower in Set([thread.rootAuthor, author]) where try !unnotified.includes(follower, database) {
       try follow(root: thread.root.ordinal, follower, from: before, in: room)
     }
     try moveThreadMarker(of: author, to: message, at: thread.place, in: room, recorded.occurredAt)
-    try callFollowers(mentions, at: thread.place, in: room)
-    try addMentions(mentions, at: thread.place, to: room)
+    try LeftOutMessages.add(unnotified.leftOut, .unread, at: thread.place, in: room, database)
+    try callFollowers(mentions, at: thread.place, except: unnotified, in: room)
+    try addMentions(mentions, at: thread.place, except: unnotified, to: room)
   }
 
-  /// Whoever is mentioned in a thread follows it from there on.
-  func callFollowers(_ mentions: Mentions?, at place: MessageLocation, in room: BufferedRoom) throws {
+  /// A user who is mentioned in a thread follows it from that message on.
+  func callFollowers(
+    _ mentions: Mentions?, at place: MessageLocation, except unnotified: UnnotifiedMembers, in room: BufferedRoom
+  ) throws {
     guard place.isInThread else { return }
     let root = place.thread
-    for user in try mentionedMembers(mentions, in: room) {
+    for user in try mentionedMembers(mentions, in: room) where try !unnotified.includes(user, database) {
       try follow(root: root, user, from: place.ordinal - min(1, place.ordinal), in: room)
     }
   }
@@ -109,6 +113,7 @@ extension RoomsBatch {
     else { return }
     try CachedStatement(database, "UPDATE thread SET deletedCount = deletedCount + 1 WHERE roomId = ? AND root = ?")
       .run(room.id, place.thread)
+    try LeftOutMessages.remove(.unread, at: place, from: room, database)
     try removeMentions(at: place, from: room)
   }
 

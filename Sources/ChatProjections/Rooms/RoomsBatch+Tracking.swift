@@ -4,13 +4,18 @@ import ChatPrimitives
 /// Updates the counts of a room's tracked members with each event. If a marker moves back, or forward to a message that
 /// is not the last, the member's counts are computed again when the batch is written.
 extension RoomsBatch {
-  /// A message was sent; its author's marker moves afterwards.
-  func countMessage(in room: BufferedRoom) throws {
-    for member in try room.trackedMembers(database) { member.change { $0.tracked?.unreadCount += 1 } }
+  /// Call this before moving the marker of the message's author. Writes the rows of all tracked members, because they
+  /// contain the room's last activity.
+  /// - Parameter leftOut: the members for whom the message does not count.
+  func countMessage(except leftOut: Set<UserID>, in room: BufferedRoom) throws {
+    for member in try room.trackedMembers(database) {
+      member.change { if !leftOut.contains($0.user) { $0.tracked?.unreadCount += 1 } }
+    }
   }
 
-  func countDeletion(of ordinal: UInt64, in room: BufferedRoom) throws {
-    for member in try room.trackedMembers(database) {
+  /// - Parameter leftOut: the members for whom the message did not count.
+  func countDeletion(of ordinal: UInt64, except leftOut: Set<UserID>, in room: BufferedRoom) throws {
+    for member in try room.trackedMembers(except: leftOut, database) {
       member.change { row in
         guard row.readThrough < ordinal, let count = row.tracked?.unreadCount else { return }
         row.tracked?.unreadCount = count - min(1, count)
@@ -20,9 +25,13 @@ extension RoomsBatch {
 
   /// - Parameters:
   ///   - mentioned: nil stands for everyone.
-  ///   - isAdded: whether the message mentions them from now on, or no more.
-  func countMention(of mentioned: UserID?, at ordinal: UInt64, isAdded: Bool, in room: BufferedRoom) throws {
-    for user in room.row?.tracked ?? [] where mentioned == nil || mentioned == user {
+  ///   - isAdded: whether the mention was added to the message; otherwise it was removed.
+  ///   - unmentioned: the members for whom a mention of everyone does not count.
+  func countMention(
+    of mentioned: UserID?, at ordinal: UInt64, isAdded: Bool, except unmentioned: Set<UserID>, in room: BufferedRoom
+  ) throws {
+    for user in room.row?.tracked ?? []
+    where (mentioned == nil || mentioned == user) && !unmentioned.contains(user) {
       try room.member(user, database).change { row in
         let read = mentioned == nil ? max(row.readThrough, row.joinedOrdinal) : row.readThrough
         guard read < ordinal, let count = row.tracked?.mentionCount else { return }

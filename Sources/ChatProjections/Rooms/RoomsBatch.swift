@@ -9,6 +9,8 @@ struct RoomsBatch {
   private let moderation: ModerationWriter
   private let badges: BadgeTotals
   private var bufferedRooms: [RoomID: BufferedRoom] = [:]
+  /// Users whom nobody blocks, remembered while the batch is applied.
+  var unblocked: Set<UserID> = []
 
   init(_ database: Database) {
     self.database = database
@@ -30,14 +32,17 @@ struct RoomsBatch {
 
   // MARK: - Users
 
-  func apply(_ event: UserEvent, of user: UserID) throws {
+  mutating func apply(_ event: UserEvent, of user: UserID, at position: LogPosition) throws {
     switch event {
     case .account(.registered(let registration)):
       try Profiles.set(registration.nickname, of: user, database)
     case .account(.profileChanged(let edit)):
       if let nickname = edit.nickname { try Profiles.set(nickname, of: user, database) }
-    case .account(.preferencesSet(let preferences)):
-      try HiddenReaders.set(!preferences.sharesReadMarkers, user, database)
+    case .account(.preferencesSet(let edit)):
+      if let sharesReadMarkers = edit.sharesReadMarkers { try HiddenReaders.set(!sharesReadMarkers, user, database) }
+    case .blocks(let event):
+      if case .blocked(let other) = event { unblocked.remove(other) }
+      try LeftOutMessages.apply(event, of: user, at: position, database)
     case .account(.emailSet), .account(.disabled), .account(.enabled), .logins, .sessions, .devices, .media, .erased:
       break
     }
@@ -129,8 +134,11 @@ struct RoomsBatch {
     case .edited(_, let place, let edit):
       try noteReply(at: place, in: room)
       if !place.isInThread { self.edit(place.ordinal, edit, in: room, recorded) }
-      try changeMentions(edit?.mentions ?? Mentions(), at: place, in: room)
-      try callFollowers(edit?.mentions, at: place, in: room)
+      let mentions = edit?.mentions ?? Mentions()
+      let unnotified =
+        mentions.isEmpty ? .none : try unnotified(ofEditBy: recorded.actor, at: place, in: room)
+      try changeMentions(mentions, at: place, except: unnotified, in: room)
+      try callFollowers(mentions, at: place, except: unnotified, in: room)
     case .deleted(_, let place):
       try place.isInThread ? deleteInThread(place, in: room) : delete(place.ordinal, in: room, recorded)
     }
@@ -237,7 +245,7 @@ struct RoomsBatch {
 
   // MARK: - Messages
 
-  private func send(
+  private mutating func send(
     _ message: MessageID, _ author: UserID, _ content: MessageContent?, in room: BufferedRoom, _ recorded: RecordedEvent
   ) throws {
     var ordinal: UInt64 = 0
@@ -250,11 +258,15 @@ struct RoomsBatch {
         details: content?.details, sentAt: recorded.occurredAt, position: recorded.position,
         revision: recorded.position, editedAt: nil, deletedAt: nil)
     }
-    try countMessage(in: room)
+    let unnotified = try unnotified(by: author, in: room)
+    try LeftOutMessages.add(unnotified.leftOut, .unread, at: .room(ordinal), in: room, database)
+    try countMessage(except: unnotified.leftOut, in: room)
     let sender = try room.member(author, database)
     sender.change { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
     countReading(of: sender, in: room)
-    if let details = content?.details { try addMentions(details.mentions, at: .room(ordinal), to: room) }
+    if let details = content?.details {
+      try addMentions(details.mentions, at: .room(ordinal), except: unnotified, to: room)
+    }
   }
 
   /// Only the last message is stored in the room's row.
@@ -270,7 +282,8 @@ struct RoomsBatch {
   private func delete(_ ordinal: UInt64, in room: BufferedRoom, _ recorded: RecordedEvent) throws {
     guard let last = room.row?.lastOrdinal, ordinal >= 1, ordinal <= last else { return }
     guard try room.delete(ordinal, database) else { return }
-    try countDeletion(of: ordinal, in: room)
+    let leftOut = try LeftOutMessages.remove(.unread, at: .room(ordinal), from: room, database)
+    try countDeletion(of: ordinal, except: leftOut, in: room)
     try removeMentions(at: .room(ordinal), from: room)
     guard ordinal == last else { return }
     room.change {

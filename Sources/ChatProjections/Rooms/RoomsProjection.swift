@@ -11,7 +11,7 @@ package struct RoomsProjection: Projection {
   package typealias Queries = RoomsQueries
 
   package static let name = "rooms"
-  package static let schemaVersion = 4
+  package static let schemaVersion = 5
   package static let secretColumns: Set<String> = [
     "invite.tokenHash", "room.fingerprint", "deletedRoom.fingerprint", "workspaceInvite.tokenHash",
     "workspace.fingerprint",
@@ -33,7 +33,7 @@ package struct RoomsProjection: Projection {
     var versions = StreamVersions()
     for recorded in events {
       switch recorded.event {
-      case .user(let user, let event): try batch.apply(event, of: user)
+      case .user(let user, let event): try batch.apply(event, of: user, at: recorded.position)
       case .room(let room, let event):
         try batch.apply(event, in: room, recorded)
         versions.note(room.uuid, recorded.version)
@@ -61,6 +61,7 @@ package struct RoomsProjection: Projection {
     BulkDeletion.RowSet(scope: .room, table: "threadFollower", owner: "roomId", key: "root, userId"),
     BulkDeletion.RowSet(scope: .room, table: "scheduled", owner: "roomId", key: "messageId"),
     BulkDeletion.RowSet(scope: .room, table: "mention", owner: "roomId", key: "thread, ordinal, userId"),
+    BulkDeletion.RowSet(scope: .room, table: "leftOut", owner: "roomId", key: "thread, ordinal, scope"),
     BulkDeletion.RowSet(scope: .workspace, table: "workspaceMember", owner: "workspaceId", key: "userId"),
     BulkDeletion.RowSet(scope: .workspace, table: "workspaceInvite", owner: "workspaceId", key: "id"),
     BulkDeletion.RowSet(scope: .workspace, table: "invitation", owner: "workspaceId", key: "userId"),

@@ -114,8 +114,12 @@ extension RoomsQueries {
   private func untrackedUnread(
     of user: UserID, at time: Timestamp
   ) throws -> [(parts: UnreadParts, workspace: WorkspaceID?)] {
-    try CachedStatement(database, Self.untrackedRooms).all(user, time) {
-      (parts: try Self.readUnreadParts(&$0), workspace: try $0.optional { try $0.id(WorkspaceID.self) })
+    let blocker = try blocker(user)
+    return try CachedStatement(database, Self.untrackedRooms).all(user, time) {
+      (
+        parts: try Self.readUnreadParts(&$0, leftOutFor: blocker),
+        workspace: try $0.optional { try $0.id(WorkspaceID.self) }
+      )
     }
   }
 }

@@ -12,8 +12,13 @@ extension RoomsQueries {
   package func mentionCount(
     of user: UserID, in room: RoomID, thread: UInt64 = 0, after marker: UInt64, joinedAt joined: UInt64 = 0
   ) throws -> UInt64 {
-    let everyone = try OrdinalSet.count(
-      after: max(marker, joined), of: .everyone(in: room, thread: thread), database)
+    let start = max(marker, joined)
+    var everyone = try OrdinalSet.count(after: start, of: .everyone(in: room, thread: thread), database)
+    if everyone > 0 {
+      let unmentioned = try OrdinalSet.count(
+        after: start, of: .unmentioned(user, in: room, thread: thread), database)
+      everyone -= min(everyone, unmentioned)
+    }
     return try everyone + OrdinalSet.count(after: marker, of: .mentions(of: user, in: room, thread: thread), database)
   }
 }

@@ -50,7 +50,8 @@ extension RoomsQueries {
       try CachedStatement(database, sql)
         .all(user, cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit + 1, read: Self.readParts)
     }.sorted { $0.thread.activity > $1.thread.activity }
-    let threads = try found.prefix(limit).map { try counted($0, for: user) }
+    let blocker = try blocker(user)
+    let threads = try found.prefix(limit).map { try counted($0, for: user, leftOutFor: blocker) }
     return FollowedThreadPage(threads: threads, next: found.count > limit ? threads.last?.activity : nil)
   }
 
@@ -74,7 +75,7 @@ extension RoomsQueries {
     guard let found else { return nil }
     var reading = ThreadReading(follows: found.follows, marker: found.parts.thread.marker, read: found.read)
     guard found.follows else { return reading }
-    let thread = try counted(found.parts, for: user)
+    let thread = try counted(found.parts, for: user, leftOutFor: try blocker(user))
     (reading.unreadCount, reading.mentionCount) = (thread.unreadCount, thread.mentionCount)
     return reading
   }
@@ -83,8 +84,9 @@ extension RoomsQueries {
   /// `time`. The cost grows with the number of threads with unread replies, of which it counts at most `unreadThreads`.
   package func threadBadge(of user: UserID, at time: Timestamp) throws -> UInt64 {
     let found = try CachedStatement(database, Self.badgeParts).all(user, time, read: Self.readParts)
+    let blocker = found.isEmpty ? nil : try blocker(user)
     var count: UInt64 = 0
-    for parts in found { count += try unread(parts) }
+    for parts in found { count += try unread(parts, leftOutFor: blocker) }
     return count
   }
 
@@ -152,19 +154,26 @@ extension RoomsQueries {
     return Parts(thread: thread, deletedCount: try row.unsigned())
   }
 
-  private func counted(_ parts: Parts, for user: UserID) throws -> FollowedThread {
+  private func counted(
+    _ parts: Parts, for user: UserID, leftOutFor blocker: UserID?
+  ) throws -> FollowedThread {
     var thread = parts.thread
-    thread.unreadCount = try unread(parts)
+    thread.unreadCount = try unread(parts, leftOutFor: blocker)
     if thread.lastOrdinal > thread.marker {
       thread.mentionCount = try mentionCount(of: user, in: thread.room, thread: thread.root, after: thread.marker)
     }
     return thread
   }
 
-  private func unread(_ parts: Parts) throws -> UInt64 {
+  private func unread(_ parts: Parts, leftOutFor blocker: UserID?) throws -> UInt64 {
     let thread = parts.thread
     guard thread.lastOrdinal > thread.marker else { return 0 }
-    let after = thread.lastOrdinal - thread.marker
+    var after = thread.lastOrdinal - thread.marker
+    if let blocker {
+      let leftOut = try OrdinalSet.count(
+        after: thread.marker, of: .leftOut(for: blocker, in: thread.room, thread: thread.root), database)
+      after -= min(after, leftOut)
+    }
     guard parts.deletedCount > 0 else { return after }
     let deletedAfter = try OrdinalSet.count(
       after: thread.marker, of: .deletions(in: thread.room, thread: thread.root), database)

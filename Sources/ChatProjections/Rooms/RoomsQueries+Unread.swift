@@ -7,13 +7,14 @@ package import ChatPrimitives
 extension RoomsQueries {
   /// Nil if the user is not a member or there is no such room.
   package func unreadCount(in room: RoomID, for user: UserID) throws -> UInt64? {
+    let blocker = try blocker(user)
     let parts = try CachedStatement(
       database,
       """
       SELECT room.id, room.lastOrdinal, room.deletedCount, \(Self.readThrough), member.joinedOrdinal
       FROM member JOIN room ON room.id = member.roomId WHERE member.roomId = ? AND member.userId = ?
       """
-    ).first(room, user, read: Self.readUnreadParts)
+    ).first(room, user) { try Self.readUnreadParts(&$0, leftOutFor: blocker) }
     return try parts.map(unreadCount)
   }
 
@@ -29,12 +30,19 @@ extension RoomsQueries {
     let readThrough: UInt64
     /// The room's last ordinal when the member joined.
     let joinedOrdinal: UInt64
+    /// The user whose left-out messages are subtracted; nil for a user who has never blocked anyone.
+    let leftOutFor: UserID?
   }
 
-  static func readUnreadParts(_ row: inout RowReader) throws -> UnreadParts {
+  /// Returns `user` if the user has ever blocked anyone, otherwise nil. A badge looks it up once for all rooms.
+  func blocker(_ user: UserID) throws -> UserID? {
+    try LeftOutMessages.hasEverBlocked(user, database) ? user : nil
+  }
+
+  static func readUnreadParts(_ row: inout RowReader, leftOutFor blocker: UserID?) throws -> UnreadParts {
     try UnreadParts(
       room: row.id(), lastOrdinal: row.unsigned(), deletedCount: row.unsigned(), readThrough: row.unsigned(),
-      joinedOrdinal: row.unsigned())
+      joinedOrdinal: row.unsigned(), leftOutFor: blocker)
   }
 
   /// Descends the set of deletions at most once, because the room's row has the total number of deletions. For a user
@@ -42,7 +50,11 @@ extension RoomsQueries {
   /// common.
   func unreadCount(_ parts: UnreadParts) throws -> UInt64 {
     guard parts.lastOrdinal > parts.readThrough else { return 0 }
-    let after = parts.lastOrdinal - parts.readThrough
+    var after = parts.lastOrdinal - parts.readThrough
+    if let user = parts.leftOutFor {
+      let leftOut = try OrdinalSet.count(after: parts.readThrough, of: .leftOut(for: user, in: parts.room), database)
+      after -= min(after, leftOut)
+    }
     guard parts.deletedCount > 0 else { return after }
     let deletedThroughMarker = try OrdinalSet.count(
       through: parts.readThrough, of: .deletions(in: parts.room), database)

@@ -67,15 +67,20 @@ package struct RoomsQueries: ReadModelQueries {
       }
     return RoomListRow(
       room: room, member: member, participants: participants, unreadCount: counts.unread,
-      mentionCount: counts.mentions)
+      mentionCount: counts.mentions, isLastFromBlockedUser: try isLast(of: room, fromUserBlockedBy: user))
   }
 
-  /// What is unread for a member, found by walks down the room's sets.
+  private func isLast(of room: RoomRow, fromUserBlockedBy user: UserID) throws -> Bool {
+    guard let sender = room.lastMessage?.sender, sender != user else { return false }
+    return try Blocks.isBlocked(sender, by: user, database)
+  }
+
+  /// Computes a member's unread counts from the room's sets.
   func counted(_ member: MemberRow, in room: RoomRow) throws -> (unread: UInt64, mentions: UInt64) {
     let unread = try unreadCount(
       UnreadParts(
         room: room.id, lastOrdinal: room.lastOrdinal, deletedCount: room.deletedCount, readThrough: member.readThrough,
-        joinedOrdinal: member.joinedOrdinal))
+        joinedOrdinal: member.joinedOrdinal, leftOutFor: try blocker(member.user)))
     guard unread > 0 else { return (0, 0) }
     let mentions = try mentionCount(
       of: member.user, in: room.id, after: member.readThrough, joinedAt: member.joinedOrdinal)

@@ -119,6 +119,8 @@ package struct RoomListRow: Sendable, Hashable {
   package var unreadCount: UInt64
   /// How many of the unread messages mention the user, by name or with everyone.
   package var mentionCount: UInt64
+  /// Whether the user blocks the sender of the last message now.
+  package var isLastFromBlockedUser = false
 }
 
 /// Rooms, latest activity first.

@@ -15,6 +15,7 @@ enum RoomsTables {
     try database.execute(sql: workspaces)
     try Profiles.createTable(database)
     try HiddenReaders.createTable(database)
+    try LeftOutMessages.createTables(database)
     try ScheduledRows.createTable(database)
     try OrdinalSet.createTable(database)
     try ThreadTables.create(database)

@@ -50,6 +50,8 @@ package struct ShownMessage: Sendable, Hashable {
   /// The root of the message's thread; nil in the room's own timeline.
   package var threadID: MessageID?
   package var annotations: MessageAnnotations
+  /// Whether the reader blocks the sender now.
+  package var isFromBlockedUser = false
 }
 
 package struct PinRow: Sendable, Hashable {

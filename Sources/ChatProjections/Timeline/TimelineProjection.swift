@@ -7,7 +7,7 @@ package struct TimelineProjection: Projection {
   package typealias Queries = TimelineQueries
 
   package static let name = "timeline"
-  package static let schemaVersion = 2
+  package static let schemaVersion = 3
 
   package static let needsUpkeep = true
 
@@ -17,6 +17,7 @@ package struct TimelineProjection: Projection {
 
   package static func createTables(_ database: Database) throws {
     try Profiles.createTable(database)
+    try Blocks.createTable(database)
     try TimelineTables.create(database)
   }
 
@@ -28,7 +29,7 @@ package struct TimelineProjection: Projection {
     var batch = try TimelineBatch(database)
     for recorded in events {
       switch recorded.event {
-      case .user(let user, let event): try batch.apply(event, of: user)
+      case .user(let user, let event): try batch.apply(event, of: user, at: recorded.position)
       case .room(let room, let event):
         try batch.apply(event, in: room, recorded)
         log.note(event)

@@ -29,7 +29,8 @@ package struct TimelineQueries: ReadModelQueries {
     let (first, end) = run.map { ($0.lowerBound, $0.upperBound) } ?? (gap, gap - 1)
     return TimelinePage(
       messages: messages, annotations: annotations, threadID: try threadID(thread, in: room),
-      nicknames: try nicknames(on: messages, annotations.values), run: run,
+      nicknames: try nicknames(on: messages, annotations.values),
+      blockedSenders: try Blocks.blocked(among: messages.lazy.map(\.sender), by: user, database), run: run,
       older: first > 1 ? first : nil, newer: end < last ? end : nil)
   }
 
@@ -38,14 +39,20 @@ package struct TimelineQueries: ReadModelQueries {
     try shown(at: .room(ordinal), of: room, for: user)?.row
   }
 
-  /// One message with what hangs from it; nil also when there is none at the place.
+  /// One message, without a check of rights. Nil if there is no message at this location.
+  func message(at place: MessageLocation, of room: RoomID) throws -> MessageRow? {
+    try messages(of: room, thread: place.thread, place.run).first
+  }
+
+  /// One message with its annotations. Nil also if there is no message at this location.
   package func shown(at place: MessageLocation, of room: RoomID, for user: UserID?) throws -> ShownMessage? {
     guard try mayRead(room, user), let row = try messages(of: room, thread: place.thread, place.run).first else {
       return nil
     }
     let annotations = try annotations(in: room, thread: place.thread, place.run, for: user)[place.ordinal]
     return ShownMessage(
-      row: row, threadID: try threadID(place.thread, in: room), annotations: annotations ?? MessageAnnotations())
+      row: row, threadID: try threadID(place.thread, in: room), annotations: annotations ?? MessageAnnotations(),
+      isFromBlockedUser: try user.map { try Blocks.isBlocked(row.sender, by: $0, database) } ?? false)
   }
 
   /// The ordinal of the first message at or after a time, by the times that clients see. Nil if all messages are

@@ -22,7 +22,10 @@ package struct TimelinePage: Sendable, Hashable {
   package var threadID: MessageID?
   /// The nicknames of the senders, of mentioned users and of the shown participants of threads.
   package var nicknames: [UserID: String]
-  /// The ordinals that the page covers; nil for an empty one. In a thread a message whose payload was erased is missing.
+  /// The senders whom the reader blocks now.
+  package var blockedSenders: Set<UserID> = []
+  /// The ordinals that the page covers; nil for an empty one. In a thread, messages whose payload was erased are
+  /// missing.
   package var run: ClosedRange<UInt64>?
   /// The ordinal for `.before` that leads to older messages: the first one, or the location of an empty page. Nil if
   /// there are no older messages.
@@ -33,7 +36,9 @@ package struct TimelinePage: Sendable, Hashable {
   /// The messages, each with its annotations.
   package var shown: [ShownMessage] {
     messages.map {
-      ShownMessage(row: $0, threadID: threadID, annotations: annotations[$0.ordinal] ?? MessageAnnotations())
+      ShownMessage(
+        row: $0, threadID: threadID, annotations: annotations[$0.ordinal] ?? MessageAnnotations(),
+        isFromBlockedUser: blockedSenders.contains($0.sender))
     }
   }
 }

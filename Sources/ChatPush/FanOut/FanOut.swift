@@ -67,6 +67,8 @@ extension FanOut {
     case beforeJoin
     /// The user had left before the message.
     case left
+    /// The user had blocked the sender. Only operators can see this reason.
+    case blocked
     /// The user's account was disabled.
     case accountDisabled
     /// The user had muted the room until a later time.
@@ -157,12 +159,18 @@ extension FanOut {
     package var user: UserID
     package var membership: Membership
     package var isDisabled: Bool
+    /// Whether the user had blocked the sender.
+    package var hasBlockedSender: Bool
     package var devices: [Device]
 
-    package init(user: UserID, membership: Membership, isDisabled: Bool = false, devices: [Device]) {
+    package init(
+      user: UserID, membership: Membership, isDisabled: Bool = false, hasBlockedSender: Bool = false,
+      devices: [Device]
+    ) {
       self.user = user
       self.membership = membership
       self.isDisabled = isDisabled
+      self.hasBlockedSender = hasBlockedSender
       self.devices = devices
     }
 
@@ -172,6 +180,7 @@ extension FanOut {
       case .joinsLater: return .beforeJoin
       case .left: return .left
       case .member(let mutedUntil):
+        if hasBlockedSender { return .blocked }
         if isDisabled { return .accountDisabled }
         if let mutedUntil, mutedUntil > message.time { return .mutedRoom }
         guard message.thread != nil, !isMentioned, !context.followers.contains(user) else { return nil }

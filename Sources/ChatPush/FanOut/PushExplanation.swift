@@ -38,7 +38,7 @@ package struct PushExplanation: Sendable, Hashable {
       try PushProjection.createIndexes(database)
       guard let message = try Self.apply(through: position, of: feed, to: database, progress) else { return nil }
       let writer = RecipientsWriter(database)
-      var recipients = try writer.recipients(of: message.room) + writer.formerMembers(of: message.room)
+      var recipients = try writer.recipients(of: message) + writer.formerMembers(of: message.room)
       let known = Set(recipients.map(\.user))
       let later = try LaterEvents(of: message, in: feed, progress)
       for user in later.members.subtracting(known).sorted() {
@@ -95,20 +95,37 @@ private struct LaterEvents {
 
   private mutating func take(_ recorded: RecordedEvent, _ message: FanOut.SentMessage) {
     switch recorded.event {
-    case .room(message.room, .members(.joined(let user, _, _))), .room(message.room, .members(.added(let user, _))):
-      members.insert(user)
-    case .server(.pushOutcomesRecorded(let recorded)):
-      settledThrough = max(settledThrough, recorded.settledThrough)
-      for outcome in recorded.outcomes where outcome.position == message.position {
-        outcomes[PushNotificationKey(position: outcome.position, user: outcome.user, device: outcome.device)] =
-          .settled(
-            outcome.result, outcome.reason)
-      }
-    case .user, .room, .workspace, .server: break
+    case .room(let room, let event): if room == message.room { take(event) }
+    case .server(let event): take(event, message)
+    case .user, .workspace: break
     }
   }
 
-  /// What is settled and has no outcome of its own was delivered.
+  private mutating func take(_ event: RoomEvent) {
+    switch event {
+    case .members(.joined(let user, _, _)), .members(.added(let user, _)):
+      members.insert(user)
+    case .members(.admissionRepeated), .members(.left), .members(.removed), .members(.banned), .members(.unbanned),
+      .members(.roleChanged), .members(.silenced), .members(.muted), .lifecycle, .sharing, .messages, .annotations,
+      .reading, .threads, .scheduling, .erased:
+      break
+    }
+  }
+
+  private mutating func take(_ event: ServerEvent, _ message: FanOut.SentMessage) {
+    switch event {
+    case .pushOutcomesRecorded(let recorded):
+      settledThrough = max(settledThrough, recorded.settledThrough)
+      for outcome in recorded.outcomes where outcome.position == message.position {
+        let key = PushNotificationKey(position: outcome.position, user: outcome.user, device: outcome.device)
+        outcomes[key] = .settled(outcome.result, outcome.reason)
+      }
+    case .signingKeyRotated, .erased:
+      break
+    }
+  }
+
+  /// A notification that is settled and has no outcome of its own was delivered.
   func fates(
     of decisions: [FanOut.DeviceDecision], on message: FanOut.SentMessage
   ) -> [PushNotificationKey: PushExplanation.Fate] {

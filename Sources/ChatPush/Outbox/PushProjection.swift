@@ -15,7 +15,7 @@ package struct PushProjection: Projection {
   package typealias Queries = PushQueries
 
   package static let name = "push"
-  package static let schemaVersion = 3
+  package static let schemaVersion = 4
   package static let secretColumns: Set<String> = ["pushDevice.apnsToken", "pushDevice.fcmToken"]
 
   package static let bulkDeletedRows =
@@ -102,7 +102,7 @@ package struct PushProjection: Projection {
   ) throws -> Int {
     let queries = RoomsQueries(database)
     let context = try FanOut.RoomContext(of: message, queries)
-    let decisions = try FanOut.decisions(on: message, in: context, for: writer.recipients(of: message.room)) { user in
+    let decisions = try FanOut.decisions(on: message, in: context, for: writer.recipients(of: message)) { user in
       try queries.badge(of: user, at: message.time)
     }
     return try outbox.add(message, in: context, decisions, roomName: queries.room(message.room)?.name ?? "", queries)

@@ -47,13 +47,14 @@ package struct PushQueries: ReadModelQueries {
       database,
       """
       SELECT outbox.position, outbox.badge, outbox.isCalled,
-        room.id, member.joinedPosition, member.mutedUntil, disabledUser.userId IS NOT NULL,
+        room.id, member.joinedPosition, member.mutedUntil, disabledUser.userId IS NOT NULL, block.blockerId IS NOT NULL,
         message.roomName, message.messageId, message.sender, message.senderNickname, message.text, message.sentAt,
         message.threadId, outbox.deviceId, device.apnsToken, device.fcmToken, IFNULL(device.notifications, ?)
       FROM outbox
       LEFT JOIN noticeMessage AS message ON message.position = outbox.position
       LEFT JOIN room ON room.id = message.roomId
       LEFT JOIN member ON member.roomId = room.id AND member.userId = outbox.userId
+      LEFT JOIN block ON block.blockedId = message.sender AND block.blockerId = outbox.userId
       LEFT JOIN disabledUser ON disabledUser.userId = outbox.userId
       LEFT JOIN pushDevice AS device ON device.userId = outbox.userId AND device.deviceId = outbox.deviceId
       WHERE outbox.position = ? AND outbox.userId = ? AND outbox.deviceId = ?
@@ -70,7 +71,9 @@ package struct PushQueries: ReadModelQueries {
     // A user who left and returned has joined after the message, and is not notified of earlier ones.
     guard let joined = try row.optional({ try $0.position() }), joined < position else { return .withdrawn(.left) }
     let mutedUntil = try row.optional { try $0.time() }
-    if try row.number() != 0 { return .withdrawn(.accountDisabled) }
+    let (isDisabled, hasBlockedSender) = try (row.number() != 0, row.number() != 0)
+    if hasBlockedSender { return .withdrawn(.blocked) }
+    if isDisabled { return .withdrawn(.accountDisabled) }
     let message = try PushNotificationMessage(
       room: room, roomName: row.text(), message: row.id(), sender: row.id(), senderNickname: row.text(),
       text: row.text(), sentAt: row.time(), thread: row.optional { try $0.id() })

@@ -22,7 +22,7 @@ struct RecipientsWriter {
     switch event {
     case .devices(.registered): return try !hasDevice(user)
     case .account, .logins, .sessions, .devices(.updated), .devices(.tokenInvalidated), .devices(.removed),
-      .devices(.tokenMoved), .media, .erased:
+      .devices(.tokenMoved), .media, .blocks, .erased:
       return false
     }
   }
@@ -50,7 +50,7 @@ struct RecipientsWriter {
     case .account(.enabled):
       try CachedStatement(database, "DELETE FROM disabledUser WHERE userId = ?").run(user)
     case .account(.registered), .account(.profileChanged), .account(.emailSet), .account(.preferencesSet), .logins,
-      .sessions, .media, .erased:
+      .sessions, .media, .blocks, .erased:
       break
     }
   }
@@ -108,7 +108,8 @@ struct RecipientsWriter {
         database, "INSERT OR REPLACE INTO formerMember (roomId, userId, leftPosition) VALUES (?, ?, ?)"
       ).run(room, user, position)
     case .lifecycle, .sharing, .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned),
-      .members(.silenced), .members(.muted), .messages, .annotations, .reading, .threads, .scheduling, .erased:
+      .members(.silenced), .members(.muted), .messages, .annotations, .reading, .threads, .scheduling,
+      .erased:
       break
     }
   }
@@ -127,29 +128,34 @@ struct RecipientsWriter {
       .first(room) { try $0.number() == 1 } ?? false
   }
 
-  /// The members who have a device, with all of theirs, in the order of their IDs. The rooms' tables must be up to date.
-  func recipients(of room: RoomID) throws -> [FanOut.Recipient] {
+  private static let hasBlockedSender =
+    "EXISTS (SELECT 1 FROM block WHERE block.blockedId = ? AND block.blockerId = member.userId)"
+
+  /// The members who have a device, with all their devices, ordered by ID. The rooms' tables must be up to date.
+  func recipients(of message: FanOut.SentMessage) throws -> [FanOut.Recipient] {
     var recipients: [FanOut.Recipient] = []
     try CachedStatement(
       database,
       """
-      SELECT member.userId, member.mutedUntil, \(Self.isDisabled), \(PushQueries.deviceColumns)
+      SELECT member.userId, member.mutedUntil, \(Self.isDisabled), \(Self.hasBlockedSender), \(PushQueries.deviceColumns)
       FROM listener
       CROSS JOIN member ON member.roomId = listener.roomId AND member.userId = listener.userId
       CROSS JOIN pushDevice ON pushDevice.userId = listener.userId
       WHERE listener.roomId = ? ORDER BY listener.userId, pushDevice.deviceId
       """
-    ).forEach(room) { row in
+    ).forEach(message.sender, message.room) { row in
       let user: UserID = try row.id()
       let mutedUntil = try row.optional { try $0.time() }
       let isDisabled = try row.number() != 0
+      let hasBlockedSender = try row.number() != 0
       let device = try PushQueries.readDevice(&row)
       if recipients.last?.user == user {
         recipients[recipients.count - 1].devices.append(device)
       } else {
         recipients.append(
           FanOut.Recipient(
-            user: user, membership: .member(mutedUntil: mutedUntil), isDisabled: isDisabled, devices: [device]))
+            user: user, membership: .member(mutedUntil: mutedUntil), isDisabled: isDisabled,
+            hasBlockedSender: hasBlockedSender, devices: [device]))
       }
     }
     return recipients

@@ -8,7 +8,7 @@ extension Rejection {
     switch self {
     case .sessionEnded, .credentialsRejected, .refreshTokenExpired, .refreshTokenReused: .unauthorized
     case .forbidden, .serviceOnly, .banned, .memberSilenced, .workspaceMembersOnly,
-      .accountDisabled, .guestNotAllowed, .passwordWrong, .linkedLoginRequired:
+      .accountDisabled, .guestNotAllowed, .passwordWrong, .linkedLoginRequired, .directMessagesRefused:
       .forbidden
     case .userNotFound, .roomNotFound, .messageNotFound, .inviteNotFound, .sessionNotFound, .deviceNotFound,
       .memberNotFound, .workspaceNotFound, .invitationNotFound, .banNotFound, .mediaNotFound, .scheduledMessageNotFound,
@@ -52,8 +52,10 @@ extension Rejection {
     case .workspaceNotFound: "The workspace does not exist, or you are not a member."
     case .invitationNotFound: "The invitation does not exist."
     case .banNotFound: "The user is not banned from this room."
+    case .blockNotFound: "You have not blocked this user."
     case .banned: "The user is banned from this room."
     case .memberSilenced: "You cannot write in this room until the time in its silencedUntil."
+    case .directMessagesRefused: "You cannot exchange direct messages with this user."
     case .workspaceMembersOnly: "Only members of the workspace can join its channels."
     case .mediaNotFound: "The file does not exist, or you cannot see it. If it is yours, upload it again."
     case .accountDisabled: "The account is disabled. Ask the operator of this server."
@@ -137,6 +139,8 @@ extension Rejection {
     case .workspaceNameEmpty: "A workspace needs a name with a visible character."
     case .workspaceNameTooLong: "A workspace's name can have at most \(Limits.workspaceNameBytes) bytes."
     case .directMembersOutOfRange: "A direct room has 1 to \(Limits.directRoomOthers) members besides you."
+    case .cannotBlockSelf: "You cannot block yourself."
+    case .tooManyBlockedUsers: "You can block at most \(Limits.blockedUsersPerUser) users. Unblock one."
     case .tooManyBans: "A room can have at most \(Limits.bansPerRoom) bans. Lift one."
     case .tooManyChannels: "A workspace can have at most \(Limits.channelsPerWorkspace) channels. Delete one."
     case .tooManyWorkspaceMembers: "A workspace can have at most \(Limits.membersPerWorkspace) members."

@@ -65,6 +65,7 @@ extension Message {
       }
     }
     if annotations.isPinned { pinned = true }
+    if shown.isFromBlockedUser { isFromBlockedUser = true }
   }
 
   mutating func show(_ details: MessageDetails) {

@@ -27,6 +27,7 @@ struct PageCursors: Sendable {
     case archivedRooms = 19
     case pins = 20
     case scheduledInRoom = 21
+    case blockedUsers = 22
   }
 
   /// Enough to notice a mistake. The check is not a secret, because a cursor grants no rights.

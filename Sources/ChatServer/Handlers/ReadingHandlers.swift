@@ -53,18 +53,28 @@ struct ReadingHandlers: Sendable {
 
   func preferences(_ context: HansardRequestContext) async throws -> TypedResponse<Preferences> {
     let preferences = try await chat.preferences(of: context.user)
-    return try JSONBody.response(Preferences(sharesReadMarkers: preferences.sharesReadMarkers))
+    return try JSONBody.response(
+      Preferences(
+        sharesReadMarkers: preferences.sharesReadMarkers, acceptsDirectMessages: preferences.acceptsDirectMessages))
   }
 
   func updatePreferences(
     _ context: HansardRequestContext, _ body: TypedBody<UpdatePreferencesRequest>
   ) async throws -> TypedResponse<PreferencesReceipt> {
     let body = try await body.decoded()
-    let outcome = try await chat.setPreferences(
-      UserPreferences(sharesReadMarkers: body.sharesReadMarkers), by: context.actor, command: context.command())
+    let edit = PreferencesEdit(
+      sharesReadMarkers: body.sharesReadMarkers, acceptsDirectMessages: body.acceptsDirectMessages)
+    guard !edit.isEmpty else {
+      throw Refusal.invalidField("Send at least one of sharesReadMarkers and acceptsDirectMessages.")
+    }
+    let outcome = try await chat.setPreferences(edit, by: context.actor, command: context.command())
+    var preferences = try await chat.preferences(of: context.user)
+    preferences.apply(edit)
     return try JSONBody.receipt(
       outcome.isNew,
-      PreferencesReceipt(sharesReadMarkers: body.sharesReadMarkers, position: outcome.stamp.position))
+      PreferencesReceipt(
+        sharesReadMarkers: preferences.sharesReadMarkers, acceptsDirectMessages: preferences.acceptsDirectMessages,
+        position: outcome.stamp.position))
   }
 }
 

@@ -142,6 +142,7 @@ extension Room {
     unreadCount = Int(row.unreadCount)
     mentionCount = Int(row.mentionCount)
     lastMessage = row.room.lastMessage.map { Message($0) }
+    if row.isLastFromBlockedUser { lastMessage?.isFromBlockedUser = true }
     role = row.member?.role.name
     mutedUntil = row.member?.mutedUntil
     silencedUntil = row.member?.silencedUntil

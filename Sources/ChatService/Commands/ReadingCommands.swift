@@ -3,8 +3,8 @@ package import ChatPrimitives
 
 extension ChatService {
   package func setPreferences(
-    _ preferences: UserPreferences, by principal: Principal, command: CommandID?
+    _ edit: PreferencesEdit, by principal: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {
-    try await performUser(.account(.setPreferences(preferences)), by: principal, command: command)
+    try await performUser(.account(.setPreferences(edit)), by: principal, command: command)
   }
 }

@@ -13,6 +13,16 @@ extension DecisionState: Directory {
     return known.disabled != nil
   }
 
+  package func isBlocked(_ user: UserID, by blocker: UserID) -> Bool {
+    guard case .registered(let known)? = users[blocker]?.state else { return false }
+    return known.blockedUsers[user] != nil
+  }
+
+  package func acceptsDirectMessages(_ user: UserID) -> Bool {
+    guard case .registered(let known)? = users[user]?.state else { return true }
+    return known.preferences.acceptsDirectMessages
+  }
+
   package func devices(holding token: PushToken) -> [DeviceReference] { names.devices(holding: token) }
 
   package func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole? {

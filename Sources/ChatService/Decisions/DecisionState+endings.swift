@@ -17,21 +17,24 @@ extension DecisionState {
 
   /// Removes what has ended from memory. `recent` has it until the read models have applied the event.
   mutating func takeEnding(_ recorded: RecordedEvent) {
-    switch recorded.event {
-    case .user(let id, .sessions(.ended(let session, _))):
-      guard let ending = users[id]?.state.removeEnded(session) else { return }
-      recent.enter(ending, for: .session(id, session), at: recorded.position)
-    case .room(let id, .lifecycle(.deleted)):
-      guard let ending = rooms[id]?.state.ending else { return }
-      rooms[id] = nil
-      recent.enter(ending, for: .room(id), at: recorded.position)
-    case .workspace(let id, .lifecycle(.deleted)):
-      guard let ending = workspaces[id]?.state.ending else { return }
-      workspaces[id] = nil
-      channels[id] = nil
-      recent.enter(ending, for: .workspace(id), at: recorded.position)
-    case .user, .room, .workspace, .server:
-      break
+    guard let key = recorded.event.endedKey, let ending = removeEnded(key) else { return }
+    recent.enter(ending, for: key, at: recorded.position)
+  }
+
+  /// - Returns: how it ended; nil if it does not exist or has not ended.
+  private mutating func removeEnded(_ key: EndingKey) -> Ending? {
+    switch key {
+    case .session(let user, let session):
+      return users[user]?.state.removeEnded(session)
+    case .room(let room):
+      guard let ending = rooms[room]?.state.ending else { return nil }
+      rooms[room] = nil
+      return ending
+    case .workspace(let workspace):
+      guard let ending = workspaces[workspace]?.state.ending else { return nil }
+      workspaces[workspace] = nil
+      channels[workspace] = nil
+      return ending
     }
   }
 }

@@ -73,8 +73,8 @@ package struct UniqueNames: Sendable, Equatable {
     switch event {
     case .user(let id, let event): take(event, of: id)
     case .room(let id, let event): take(event, of: id)
-    case .workspace(let id, .sharing(.inviteCreated(let invite))): enter(invite, of: id)
-    case .workspace, .server: break
+    case .workspace(let id, let event): take(event, of: id)
+    case .server: break
     }
   }
 
@@ -98,7 +98,7 @@ package struct UniqueNames: Sendable, Equatable {
     case .devices(.removed(let device)):
       enter([], of: DeviceReference(user: id, device: device))
     case .account(.profileChanged), .account(.disabled), .account(.enabled), .account(.preferencesSet),
-      .logins(.credentialSet), .sessions, .media:
+      .logins(.credentialSet), .sessions, .media, .blocks:
       break
     }
   }
@@ -110,6 +110,13 @@ package struct UniqueNames: Sendable, Equatable {
     case .lifecycle, .sharing(.inviteRevoked), .members, .messages, .annotations, .reading, .threads, .scheduling,
       .erased:
       break
+    }
+  }
+
+  private mutating func take(_ event: WorkspaceEvent, of id: WorkspaceID) {
+    switch event {
+    case .sharing(.inviteCreated(let invite)): enter(invite, of: id)
+    case .lifecycle, .sharing(.inviteRevoked), .members, .invitations, .erased: break
     }
   }
 }

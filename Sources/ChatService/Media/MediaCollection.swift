@@ -29,8 +29,8 @@ package struct MediaCollection: Sendable {
   private let task: Task<Void, Never>
 
   package init(of chat: ChatService, logger: Logger) {
-    let roundSeconds = chat.media.settings.unreferencedSeconds / Self.roundsPerAge
-    let interval = min(max(roundSeconds, Self.intervalSeconds.lowerBound), Self.intervalSeconds.upperBound)
+    let wanted = chat.media.settings.unreferencedSeconds / Self.roundsPerAge
+    let interval = min(max(wanted, Self.intervalSeconds.lowerBound), Self.intervalSeconds.upperBound)
     task = Task {
       while !Task.isCancelled {
         do {

@@ -178,9 +178,24 @@ nonisolated struct Hansard_V1_PreferencesSet: Sendable {
 
   var hidesReadMarkers: Bool = false
 
+  /// Absent if this preference does not change.
+  var refusesDirectMessages: Bool {
+    get {_refusesDirectMessages ?? false}
+    set {_refusesDirectMessages = newValue}
+  }
+  /// Returns true if `refusesDirectMessages` has been explicitly set.
+  var hasRefusesDirectMessages: Bool {self._refusesDirectMessages != nil}
+  /// Clears the value of `refusesDirectMessages`. Subsequent reads from it will return its default value.
+  mutating func clearRefusesDirectMessages() {self._refusesDirectMessages = nil}
+
+  /// True if field 1 does not apply, because this preference does not change.
+  var keepsReadMarkers: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+
+  fileprivate var _refusesDirectMessages: Bool? = nil
 }
 
 /// Kind 10. Subject: the session.
@@ -1431,7 +1446,7 @@ nonisolated extension Hansard_V1_EmailSet: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".PreferencesSet"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}hides_read_markers\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}hides_read_markers\0\u{3}refuses_direct_messages\0\u{3}keeps_read_markers\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1440,6 +1455,8 @@ nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftPro
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBoolField(value: &self.hidesReadMarkers) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self._refusesDirectMessages) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.keepsReadMarkers) }()
       default: break
       }
     }
@@ -1453,11 +1470,19 @@ nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftPro
     if self.hidesReadMarkers != false {
       try visitor.visitSingularBoolField(value: self.hidesReadMarkers, fieldNumber: 1)
     }
+    try { if let v = self._refusesDirectMessages {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 2)
+    } }()
+    if self.keepsReadMarkers != false {
+      try visitor.visitSingularBoolField(value: self.keepsReadMarkers, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Hansard_V1_PreferencesSet, rhs: Hansard_V1_PreferencesSet) -> Bool {
     if lhs.hidesReadMarkers != rhs.hidesReadMarkers {return false}
+    if lhs._refusesDirectMessages != rhs._refusesDirectMessages {return false}
+    if lhs.keepsReadMarkers != rhs.keepsReadMarkers {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -63,7 +63,7 @@ extension EventKind {
   private static let user =
     user(UserEvent.Account.kinds) { .account($0) } + user(UserEvent.Logins.kinds) { .logins($0) }
     + user(UserEvent.Sessions.kinds) { .sessions($0) } + user(UserEvent.Devices.kinds) { .devices($0) }
-    + user(UserEvent.Uploads.kinds) { .media($0) }
+    + user(UserEvent.Uploads.kinds) { .media($0) } + user(UserEvent.Blocks.kinds) { .blocks($0) }
 
   private static let room =
     room(RoomEvent.Lifecycle.kinds) { .lifecycle($0) } + room(RoomEvent.Sharing.kinds) { .sharing($0) }
@@ -134,6 +134,7 @@ extension UserEvent {
     case .sessions(let event): event.write(to: &output)
     case .devices(let event): event.write(to: &output)
     case .media(let event): event.write(to: &output)
+    case .blocks(let event): event.write(to: &output)
     case .erased: break
     }
   }

@@ -73,14 +73,34 @@ extension UserEvent.Account: KindFamily {
   private static let preferencesSetKind = Kind<Self>(
     8, "preferences.set", .disclosed,
     write: { event, output in
-      guard case .preferencesSet(let preferences) = event else { return }
-      output.write(
-        Hansard_V1_PreferencesSet.with { $0.hidesReadMarkers = !preferences.sharesReadMarkers },
-        shows: [("sharesReadMarkers", .bool(preferences.sharesReadMarkers))])
+      guard case .preferencesSet(let edit) = event else { return }
+      output.write(Hansard_V1_PreferencesSet.with(edit), shows: edit.shownFields)
     },
     read: { (body: Hansard_V1_PreferencesSet, _) in
-      .preferencesSet(UserPreferences(sharesReadMarkers: !body.hidesReadMarkers))
+      .preferencesSet(
+        PreferencesEdit(
+          sharesReadMarkers: body.keepsReadMarkers ? nil : !body.hidesReadMarkers,
+          acceptsDirectMessages: body.hasRefusesDirectMessages ? !body.refusesDirectMessages : nil))
     })
+}
+
+extension PreferencesEdit {
+  /// The preferences that the edit changes.
+  fileprivate var shownFields: ShownFields {
+    var fields: ShownFields = []
+    if let sharesReadMarkers { fields.append(("sharesReadMarkers", .bool(sharesReadMarkers))) }
+    if let acceptsDirectMessages { fields.append(("acceptsDirectMessages", .bool(acceptsDirectMessages))) }
+    return fields
+  }
+}
+
+extension Hansard_V1_PreferencesSet {
+  fileprivate static func with(_ edit: PreferencesEdit) -> Self {
+    .with {
+      if let shares = edit.sharesReadMarkers { $0.hidesReadMarkers = !shares } else { $0.keepsReadMarkers = true }
+      if let accepts = edit.acceptsDirectMessages { $0.refusesDirectMessages = !accepts }
+    }
+  }
 }
 
 extension ProfileEdit {

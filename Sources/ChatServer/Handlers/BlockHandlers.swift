@@ -1,0 +1,48 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatProtocol
+import ChatService
+import Hummingbird
+
+import struct ChatProtocol.User
+
+/// The users whom the caller blocks.
+struct BlockHandlers: Sendable {
+  let chat: ChatService
+
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<BlockedUserList> {
+    let user = try context.user
+    let cursors = PageCursors(.blockedUsers, of: user, in: chat.logIdentity)
+    let page = try await chat.blockedUsers(
+      of: user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
+    return try await JSONBody.page(of: page.blocked.count) {
+      let blocked = page.blocked.map { row in
+        BlockedUser(user: User(row.user, among: page.nicknames), blockedAt: row.blocked.time)
+      }
+      return BlockedUserList(blockedUsers: blocked, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
+    }
+  }
+
+  /// If the user was blocked already, shows the time of that block. A late retry can come after the user was unblocked
+  /// and blocked again. It then shows the time of the request that it repeats, not that of the newer block.
+  func block(_ context: HansardRequestContext) async throws -> TypedResponse<BlockReceipt> {
+    let other: UserID = try context.id("userId")
+    let outcome = try await chat.block(other, by: context.actor, command: context.command())
+    let (nickname, since) = try await chat.block(of: other, by: context.user)
+    let blockedAt = since.map { min($0.time, outcome.stamp.time) } ?? outcome.stamp.time
+    return try JSONBody.receipt(
+      outcome.isNew,
+      BlockReceipt(
+        user: User(id: other, nickname: nickname), blockedAt: blockedAt, position: outcome.stamp.position))
+  }
+
+  func unblock(_ context: HansardRequestContext) async throws -> TypedResponse<BlockReceipt> {
+    let other: UserID = try context.id("userId")
+    let outcome = try await chat.unblock(other, by: context.actor, command: context.command())
+    let (nickname, _) = try await chat.block(of: other, by: context.user)
+    return try JSONBody.receipt(
+      outcome.isNew,
+      BlockReceipt(user: User(id: other, nickname: nickname), blockedAt: nil, position: outcome.stamp.position))
+  }
+}
