@@ -43,7 +43,7 @@ extension RoomEvent {
     switch self {
     case .lifecycle(.deleted): true
     case .lifecycle(.created), .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members,
-      .messages, .annotations, .reading, .threads, .scheduling, .erased:
+      .messages, .annotations, .reading, .threads, .scheduling, .reports, .erased:
       false
     }
   }

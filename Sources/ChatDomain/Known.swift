@@ -9,6 +9,9 @@ package struct Known: Sendable, Equatable {
   package var reactions: [ReactionKey: ReactionCounts] = [:]
   package var commands: [CommandKey: KnownCommand] = [:]
   package var endings: [EndingKey: Ending] = [:]
+  package var reports: [ReportKey: KnownReport] = [:]
+  /// The content of reported messages at the time of the lookup, without deleted messages.
+  package var contents: [MessageKey: MessageContent] = [:]
   /// The files that the message attaches. Empty if the author may not use one of them.
   package var media: [MediaID: Media] = [:]
 
@@ -25,12 +28,23 @@ package struct Lookup: Sendable, Equatable {
   /// The key under which the command may have been done before; nil if its retry is recognised without a key.
   package var command: CommandKey?
   package var ending: EndingKey?
+  package var report: ReportKey?
+  /// The message whose content the command records. It is also in `messages`.
+  package var content: MessageKey?
 
   package init(ending: EndingKey? = nil) {
     self.ending = ending
   }
 
-  /// Whether the ID index has to be read. Only endings are in other read models.
+  /// The keys that are looked up in other read models. Used if the ID index is known to have none of the other keys:
+  /// then the message does not exist, and its content need not be read.
+  package var withoutIDs: Lookup {
+    var lookup = Lookup(ending: ending)
+    lookup.report = report
+    return lookup
+  }
+
+  /// Whether the ID index has to be read. Endings, reports and contents are in other read models.
   package var asksForIDs: Bool { !messages.isEmpty || !scheduled.isEmpty || reaction != nil || command != nil }
 }
 
@@ -42,6 +56,17 @@ package struct MessageKey: Sendable, Hashable {
   package init(room: RoomID, message: MessageID) {
     self.room = room
     self.message = message
+  }
+}
+
+/// Identifies a report.
+package struct ReportKey: Sendable, Hashable {
+  package var room: RoomID
+  package var report: ReportID
+
+  package init(room: RoomID, report: ReportID) {
+    self.room = room
+    self.report = report
   }
 }
 

@@ -45,6 +45,16 @@ package enum TextRules {
     guard text.utf8.count <= Limits.messageTextBytes else { throw .textTooLong }
   }
 
+  /// May be empty.
+  static func reportComment(_ text: String) throws(Rejection) {
+    guard text.utf8.count <= Limits.reportCommentBytes else { throw .reportCommentTooLong }
+  }
+
+  /// May be empty.
+  static func reportNote(_ text: String) throws(Rejection) {
+    guard text.utf8.count <= Limits.reportNoteBytes else { throw .reportNoteTooLong }
+  }
+
   static func device(_ description: DeviceDescription) throws(Rejection) {
     for text in [description.name, description.type, description.osVersion] {
       guard let text else { continue }

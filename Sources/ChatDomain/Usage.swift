@@ -64,7 +64,7 @@ package struct Usage: Sendable, Hashable {
     case .sharing(.inviteCreated): invites = 1
     case .messages(.edited), .messages(.deleted), .scheduling(.cancelled), .scheduling(.failed), .lifecycle(.edited),
       .lifecycle(.archived), .lifecycle(.restored), .lifecycle(.deleted), .sharing(.inviteRevoked), .members,
-      .annotations, .reading, .threads, .erased:
+      .annotations, .reading, .threads, .reports, .erased:
       break
     }
   }

@@ -47,6 +47,7 @@ public enum Entity {
   public enum Workspace {}
   public enum Media {}
   public enum Message {}
+  public enum Report {}
   public enum Command {}
   public enum Service {}
 }
@@ -61,7 +62,9 @@ public typealias WorkspaceID = ID<Entity.Workspace>
 public typealias MediaID = ID<Entity.Media>
 /// Unique within its room.
 public typealias MessageID = ID<Entity.Message>
-/// What a client names a mutation by (the `Idempotency-Key` header). Unique within its actor.
+/// Unique within its room.
+public typealias ReportID = ID<Entity.Report>
+/// A client's ID for a command (the `Idempotency-Key` header). Unique for each actor.
 public typealias CommandID = ID<Entity.Command>
 /// An administrator or a service that acts with one of the server's own tokens.
 public typealias ServiceID = ID<Entity.Service>

@@ -18,6 +18,10 @@ public enum Limits {
   public static let workspaceNameBytes = 256
   /// The topic of a room or a workspace.
   public static let topicBytes = 1024
+  /// The comment of a report.
+  public static let reportCommentBytes = 2 * 1024
+  /// The note of a report's resolution.
+  public static let reportNoteBytes = 2 * 1024
   /// A user's nickname.
   public static let nicknameBytes = 128
   /// An e-mail address (RFC 5321, section 4.5.3.1.3, less the angle brackets).
@@ -67,7 +71,11 @@ public enum Limits {
   public static let inviteUses = 100_000
   /// The messages that one user has scheduled in one room. The same number of messages that could not be sent is kept.
   public static let scheduledMessagesPerUserAndRoom = 100
-  /// Users whom one message mentions.
+  /// The open reports of one user in one room.
+  public static let openReportsPerUserAndRoom = 20
+  /// The open reports of all users in one room.
+  public static let openReportsPerRoom = 1_000
+  /// The users that one message mentions.
   public static let mentionsPerMessage = 50
   /// The files in one message.
   public static let attachmentsPerMessage = 10

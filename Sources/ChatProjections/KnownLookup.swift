@@ -14,16 +14,49 @@ extension ReadModels {
   /// What is known about the keys of `lookups`, and the position up to which all events are included. Reads only the
   /// read models that these lookups need, each in one snapshot.
   package func known(by lookups: [Lookup]) async throws -> (Known, asOf: LogPosition) {
-    let answer = try await endings(of: lookups.compactMap(\.ending))
-    guard lookups.contains(where: \.asksForIDs) else {
-      var known = Known()
-      known.endings = answer.endings
-      return (known, answer.position)
+    let ended = try await endings(of: lookups.compactMap(\.ending))
+    let (reports, position) = try await reports(by: lookups.compactMap(\.report))
+    let asOf = min(ended.position, position)
+    var known = Known()
+    known.endings = ended.endings
+    known.reports = reports
+    guard lookups.contains(where: \.asksForIDs) else { return (known, asOf) }
+    let contents = lookups.compactMap(\.content)
+    let head = contents.isEmpty ? nil : feed.head
+    if let head { try await ids.wait(for: head) }
+    let (found, idsPosition) = try await ids.read { ids in
+      (try ids.known(by: lookups), try ids.checkpoint().position)
     }
-    return try await ids.read { ids in
-      var known = try ids.known(by: lookups)
-      known.endings = answer.endings
-      return (known, min(answer.position, try ids.checkpoint().position))
+    known.messages = found.messages
+    known.scheduled = found.scheduled
+    known.reactions = found.reactions
+    known.commands = found.commands
+    if let head { known.contents = try await self.contents(of: contents, found.messages, asOf: head) }
+    return (known, min(asOf, idsPosition))
+  }
+
+  /// What is known about these reports, and the position up to which all events are included.
+  private func reports(by keys: [ReportKey]) async throws -> ([ReportKey: KnownReport], LogPosition) {
+    if keys.isEmpty { return ([:], LogPosition(.max)) }
+    return try await rooms.read { (try $0.knownReports(keys), try $0.checkpoint().position) }
+  }
+
+  /// The content of these messages at `head` or later, without deleted ones. Waits for the timeline, so that a report
+  /// has every edit that was durable before the request.
+  /// - Parameter messages: what the ID index knows about the messages, with their locations.
+  private func contents(
+    of keys: [MessageKey], _ messages: [MessageKey: KnownMessage], asOf head: LogPosition
+  ) async throws -> [MessageKey: MessageContent] {
+    try await timeline.wait(for: head)
+    return try await timeline.read { timeline in
+      var contents: [MessageKey: MessageContent] = [:]
+      for key in keys {
+        guard let place = messages[key]?.place, let row = try timeline.message(at: place, of: key.room),
+          row.deletedAt == nil
+        else { continue }
+        contents[key] = MessageContent(text: row.text, details: row.details)
+      }
+      return contents
     }
   }
 }

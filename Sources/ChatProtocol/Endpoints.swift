@@ -89,6 +89,20 @@ public enum Endpoints {
   public static let getJoinHistory = Endpoint<NoBody, JoinHistory>(
     .get, "/v1/rooms/{roomId}/join-history", .user, query: ["cursor", "limit"])
 
+  // MARK: Reports
+  public static let fileReport = Endpoint<FileReportRequest, Report>(.post, "/v1/rooms/{roomId}/reports", .user)
+  public static let listReports = Endpoint<NoBody, ReportList>(
+    .get, "/v1/rooms/{roomId}/reports", .userOrService, query: ["status", "cursor", "limit"])
+  public static let getReport = Endpoint<NoBody, Report>(.get, "/v1/rooms/{roomId}/reports/{reportId}", .userOrService)
+  public static let resolveReport = Endpoint<ResolveReportRequest, Report>(
+    .post, "/v1/rooms/{roomId}/reports/{reportId}/resolve", .userOrService, takesIfMatch: true)
+  public static let reopenReport = Endpoint<NoBody, Report>(
+    .post, "/v1/rooms/{roomId}/reports/{reportId}/reopen", .userOrService, takesIfMatch: true)
+  public static let listWorkspaceReports = Endpoint<NoBody, ReportList>(
+    .get, "/v1/workspaces/{workspaceId}/reports", .userOrService, query: ["status", "cursor", "limit"])
+  public static let listAllReports = Endpoint<NoBody, ReportList>(
+    .get, "/v1/admin/reports", .service, query: ["status", "cursor", "limit"])
+
   // MARK: Workspaces
   public static let createWorkspace = Endpoint<CreateWorkspaceRequest, Workspace>(.post, "/v1/workspaces", .user)
   public static let listWorkspaces = Endpoint<NoBody, WorkspaceList>(
@@ -220,6 +234,7 @@ public enum Endpoints {
     createRoom, listRooms, getRoom, updateRoom, deleteRoom, archiveRoom, unarchiveRoom, transferRoom,
     listMembers, addMember, removeMember, joinRoom, leaveRoom, muteRoom,
     changeMemberRole, silenceMember, listBans, banUser, unbanUser, getJoinHistory,
+    fileReport, listReports, getReport, resolveReport, reopenReport, listWorkspaceReports, listAllReports,
     createWorkspace, listWorkspaces, getWorkspace, updateWorkspace, deleteWorkspace, transferWorkspace, listChannels,
     listWorkspaceMembers, removeWorkspaceMember, changeWorkspaceRole, joinWorkspace, leaveWorkspace,
     createWorkspaceInvite, listWorkspaceInvites, revokeWorkspaceInvite,

@@ -52,6 +52,7 @@ struct Handlers: Sendable {
   let devices: DeviceHandlers
   let rooms: RoomHandlers
   let members: MemberHandlers
+  let reports: ReportHandlers
   let invites: InviteHandlers
   let workspaces: WorkspaceHandlers
   let invitations: InvitationHandlers
@@ -83,6 +84,7 @@ struct Handlers: Sendable {
     devices = DeviceHandlers(chat: chat)
     rooms = RoomHandlers(chat: chat)
     members = MemberHandlers(chat: chat)
+    reports = ReportHandlers(chat: chat)
     invites = InviteHandlers(chat: chat, deepLink: deepLink)
     workspaces = WorkspaceHandlers(chat: chat)
     invitations = InvitationHandlers(chat: chat, deepLink: deepLink, workspaces: workspaces)
@@ -150,6 +152,13 @@ enum RouteTable {
     Route(Endpoints.banUser) { try await $0.members.ban($1) },
     Route(Endpoints.unbanUser) { try await $0.members.unban($1) },
     Route(Endpoints.getJoinHistory) { try await $0.members.joinHistory($1) },
+    Route(Endpoints.fileReport) { try await $0.reports.file($1, $2) },
+    Route(Endpoints.listReports) { try await $0.reports.list($1) },
+    Route(Endpoints.getReport) { try await $0.reports.get($1) },
+    Route(Endpoints.resolveReport) { try await $0.reports.resolve($1, $2) },
+    Route(Endpoints.reopenReport) { try await $0.reports.reopen($1) },
+    Route(Endpoints.listWorkspaceReports) { try await $0.reports.listOfWorkspace($1) },
+    Route(Endpoints.listAllReports) { try await $0.reports.listAll($1) },
     Route(Endpoints.createWorkspace) { try await $0.workspaces.create($1, $2) },
     Route(Endpoints.listWorkspaces) { try await $0.workspaces.list($1) },
     Route(Endpoints.getWorkspace) { try await $0.workspaces.get($1) },

@@ -129,7 +129,7 @@ extension ChatService {
       var lookup = commands[index].lookup
       if let asOf = knownIDs.neverSeen(lookup) {
         commands[index].knownAsOf = asOf
-        lookup = Lookup(ending: lookup.ending)
+        lookup = lookup.withoutIDs
       }
       guard lookup != Lookup() else { continue }
       asking.append(index)

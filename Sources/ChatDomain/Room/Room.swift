@@ -56,6 +56,8 @@ package struct Room: Sendable, Equatable {
   package var pinned: [MessageID: PinnedMessage] = [:]
   /// Scheduled messages that wait to be sent.
   package var scheduled = ScheduledMessages()
+  /// Reports that are not resolved.
+  package var openReports = OpenReports()
   /// The ordinal of the newest message in the room's timeline; zero if there is none.
   package var lastOrdinal: UInt64
 
@@ -130,6 +132,7 @@ extension Room {
     case .annotations(let event): apply(event, stamp)
     case .reading(let event): apply(event)
     case .scheduling(let event): apply(event, stamp)
+    case .reports(let event): apply(event)
     case .threads, .erased: break
     }
   }

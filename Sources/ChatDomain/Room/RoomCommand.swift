@@ -10,6 +10,7 @@ package enum RoomCommand: Sendable, Equatable {
   case reading(Reading)
   case threads(Threads)
   case scheduling(Scheduling)
+  case reports(Reports)
 }
 
 extension RoomCommand: AggregateCommand {
@@ -25,6 +26,7 @@ extension RoomCommand: AggregateCommand {
     case .reading(let command): command
     case .threads(let command): command
     case .scheduling(let command): command
+    case .reports(let command): command
     }
   }
 

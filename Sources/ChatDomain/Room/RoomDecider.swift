@@ -34,6 +34,7 @@ package struct RoomDecider: Decider {
     case .reading(let command): try decide(command)
     case .threads(let command): try decide(command)
     case .scheduling(let command): try decide(command, directory)
+    case .reports(let command): try decide(command, directory)
     }
   }
 
@@ -70,7 +71,7 @@ package struct RoomDecider: Decider {
       if archived != nil { room.revision = stamp.position }
       return .open(room)
     case .lifecycle(.created), .lifecycle(.edited), .sharing, .members, .messages, .annotations, .reading, .threads,
-      .scheduling, .erased:
+      .scheduling, .reports, .erased:
       return archived.map { .archived(room, $0) } ?? .open(room)
     }
   }
@@ -82,7 +83,7 @@ package struct RoomDecider: Decider {
     case .erased:
       // A stream's first event is always the creation.
       .open(Room(erasedAt: stamp))
-    case .lifecycle, .sharing, .members, .messages, .annotations, .reading, .threads, .scheduling:
+    case .lifecycle, .sharing, .members, .messages, .annotations, .reading, .threads, .scheduling, .reports:
       .absent
     }
   }

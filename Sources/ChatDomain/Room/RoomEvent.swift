@@ -14,6 +14,7 @@ package enum RoomEvent: Sendable, Equatable {
   case reading(Reading)
   case threads(Threads)
   case scheduling(Scheduling)
+  case reports(Reports)
   /// The payload was erased; the kind number is kept.
   case erased(kind: UInt16)
 }
@@ -29,6 +30,7 @@ extension RoomEvent {
     case .reading(let event): event
     case .threads(let event): event
     case .scheduling(let event): event
+    case .reports(let event): event
     case .erased: nil
     }
   }

@@ -71,7 +71,8 @@ struct IDIndexBatch {
     case .lifecycle(.deleted):
       try end(room)
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members, .reading,
-      .threads(.followingSet), .scheduling(.changed), .scheduling(.cancelled), .scheduling(.failed):
+      .threads(.followingSet), .scheduling(.changed), .scheduling(.cancelled), .scheduling(.failed),
+      .reports:
       break
     }
     return nil

@@ -49,7 +49,7 @@ extension RoomEvent {
     case .lifecycle(.deleted), .messages(.edited), .messages(.deleted), .scheduling(.changed), .scheduling(.cancelled):
       true
     case .lifecycle(.created), .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members,
-      .messages(.sent), .annotations, .reading, .threads, .scheduling(.scheduled), .scheduling(.failed),
+      .messages(.sent), .annotations, .reading, .threads, .scheduling(.scheduled), .scheduling(.failed), .reports,
       .erased:
       false
     }

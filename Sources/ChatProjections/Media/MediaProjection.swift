@@ -54,6 +54,13 @@ package struct MediaProjection: Projection {
           PRIMARY KEY (roomId, messageId, mediaId)
         ) STRICT, WITHOUT ROWID;
 
+        CREATE TABLE reported (
+          roomId BLOB NOT NULL,
+          reportId BLOB NOT NULL,
+          mediaId BLOB NOT NULL,
+          PRIMARY KEY (roomId, reportId, mediaId)
+        ) STRICT, WITHOUT ROWID;
+
         CREATE TABLE picture (
           owner INTEGER NOT NULL,
           ownerId BLOB NOT NULL,
@@ -89,6 +96,7 @@ package struct MediaProjection: Projection {
         CREATE INDEX attachment_by_media ON attachment (mediaId, roomId);
         CREATE INDEX scheduled_by_media ON scheduled (mediaId);
         CREATE INDEX scheduled_by_failure ON scheduled (author, roomId, failedPosition) WHERE failedPosition IS NOT NULL;
+        CREATE INDEX reported_by_media ON reported (mediaId);
         CREATE INDEX picture_by_media ON picture (mediaId);
         CREATE INDEX member_by_room ON member (roomId);
         CREATE INDEX workspaceMember_by_workspace ON workspaceMember (workspaceId);

@@ -46,15 +46,31 @@ package struct MediaQueries: ReadModelQueries {
       database,
       """
       SELECT 1 FROM media WHERE hash = ? AND (
-        EXISTS (SELECT 1 FROM attachment WHERE mediaId = media.id)
-        OR EXISTS (SELECT 1 FROM scheduled WHERE mediaId = media.id)
-        OR EXISTS (SELECT 1 FROM picture WHERE mediaId = media.id)
+        \(Self.isInUse) OR EXISTS (SELECT 1 FROM reported WHERE mediaId = media.id)
       ) LIMIT 1
       """)
     return try hashes.filter { hash in try !statement.exists(hash) }
   }
 
-  /// Whether anybody has uploaded this content, now or before.
+  /// Whether only reports keep this content: nothing but reported messages refers to it.
+  package func isKeptByReportsOnly(_ hash: [UInt8]) throws -> Bool {
+    let isReported = try CachedStatement(
+      database,
+      "SELECT 1 FROM media WHERE hash = ? AND EXISTS (SELECT 1 FROM reported WHERE mediaId = media.id) LIMIT 1"
+    ).exists(hash)
+    guard isReported else { return false }
+    return try !CachedStatement(database, "SELECT 1 FROM media WHERE hash = ? AND (\(Self.isInUse)) LIMIT 1")
+      .exists(hash)
+  }
+
+  /// Whether anything refers to a row of `media`, except reports.
+  private static let isInUse = """
+    EXISTS (SELECT 1 FROM attachment WHERE mediaId = media.id)
+    OR EXISTS (SELECT 1 FROM scheduled WHERE mediaId = media.id)
+    OR EXISTS (SELECT 1 FROM picture WHERE mediaId = media.id)
+    """
+
+  /// Whether anybody has ever uploaded this content.
   package func isKnown(_ hash: [UInt8]) throws -> Bool {
     try CachedStatement(database, "SELECT 1 FROM media WHERE hash = ? LIMIT 1").exists(hash)
   }

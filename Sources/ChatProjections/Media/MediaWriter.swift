@@ -87,9 +87,11 @@ struct MediaWriter {
       try unschedule(message, in: room)
     case .scheduling(.failed(let message, _)):
       if hasScheduled { try fail(message, in: room, at: position) }
+    case .reports(.filed(let id, _, let report)):
+      if let message = report?.subject.message { try keep(message, for: id, in: room) }
     case .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated), .members(.roleChanged),
       .members(.unbanned), .members(.silenced), .members(.muted), .messages(.edited), .annotations, .reading, .threads,
-      .scheduling(.changed), .erased:
+      .scheduling(.changed), .reports(.resolved), .reports(.reopened), .erased:
       break
     }
   }
@@ -126,6 +128,13 @@ struct MediaWriter {
     for attachment in attachments {
       try statement.run(room, message, attachment.media)
     }
+  }
+
+  /// The files of a reported message are evidence. They are kept when the message or its room is deleted.
+  private func keep(_ message: ReportedMessage, for report: ReportID, in room: RoomID) throws {
+    let statement = try CachedStatement(
+      database, "INSERT INTO reported (roomId, reportId, mediaId) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
+    for attachment in message.content?.details?.attachments ?? [] { try statement.run(room, report, attachment.media) }
   }
 
   private mutating func schedule(_ message: MessageID, _ scheduled: ScheduledMessage, in room: RoomID) throws {

@@ -8,12 +8,14 @@ struct RoomsBatch {
   let database: Database
   private let moderation: ModerationWriter
   private let badges: BadgeTotals
+  private let keepsReports: Bool
   private var bufferedRooms: [RoomID: BufferedRoom] = [:]
   /// Users whom nobody blocks, remembered while the batch is applied.
   var unblocked: Set<UserID> = []
 
-  init(_ database: Database) {
+  init(_ database: Database, keepsReports: Bool) {
     self.database = database
+    self.keepsReports = keepsReports
     moderation = ModerationWriter(database)
     badges = BadgeTotals(database)
   }
@@ -82,6 +84,8 @@ struct RoomsBatch {
     case .scheduling:
       room.noteScheduling()
       try ScheduledRows(database).apply(event, in: id, recorded.stamp)
+    case .reports(let event):
+      if keepsReports { try ReportRows(database).apply(event, in: id, of: room.row?.workspace, recorded) }
     case .erased:
       break
     }
@@ -93,7 +97,9 @@ struct RoomsBatch {
     case .edited(let edit): self.edit(room, edit, recorded.position)
     case .archived: try setArchived(recorded.stamp, of: room, recorded.position)
     case .restored: try setArchived(nil, of: room, recorded.position)
-    case .deleted: try room.end(recorded.stamp, database)
+    case .deleted:
+      try ReportRows(database).close(room.id, recorded)
+      try room.end(recorded.stamp, database)
     }
   }
 
@@ -162,7 +168,7 @@ struct RoomsBatch {
     case .lifecycle(.created(let made)): creation = made
     case .erased: creation = nil
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .lifecycle(.deleted), .sharing, .members,
-      .messages, .annotations, .reading, .threads, .scheduling:
+      .messages, .annotations, .reading, .threads, .scheduling, .reports:
       return
     }
     room.create(

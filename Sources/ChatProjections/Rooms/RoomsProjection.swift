@@ -14,21 +14,25 @@ package struct RoomsProjection: Projection {
   package static let schemaVersion = 5
   package static let secretColumns: Set<String> = [
     "invite.tokenHash", "room.fingerprint", "deletedRoom.fingerprint", "workspaceInvite.tokenHash",
-    "workspace.fingerprint",
+    "workspace.fingerprint", "report.fingerprint",
   ]
 
   package static let needsUpkeep = true
 
   private var log = WALTruncation()
+  private let keepsReports: Bool
 
-  package init() {}
+  package init() { self.init(keepsReports: true) }
+
+  /// - Parameter keepsReports: whether the table `report` has rows. The push outbox does not need them.
+  package init(keepsReports: Bool) { self.keepsReports = keepsReports }
 
   package static func createTables(_ database: Database) throws { try RoomsTables.create(database) }
 
   package static func createIndexes(_ database: Database) throws { try RoomsTables.createIndexes(database) }
 
   package mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws {
-    var batch = RoomsBatch(database)
+    var batch = RoomsBatch(database, keepsReports: keepsReports)
     let workspaces = WorkspaceWriter(database)
     var versions = StreamVersions()
     for recorded in events {
@@ -60,6 +64,9 @@ package struct RoomsProjection: Projection {
     BulkDeletion.RowSet(scope: .room, table: "thread", owner: "roomId", key: "root"),
     BulkDeletion.RowSet(scope: .room, table: "threadFollower", owner: "roomId", key: "root, userId"),
     BulkDeletion.RowSet(scope: .room, table: "scheduled", owner: "roomId", key: "messageId"),
+    BulkDeletion.RowSet(
+      scope: .room, table: "report", owner: "roomId", key: "reportId",
+      cleared: BulkDeletion.ClearedColumn(name: "workspaceId", index: "report_with_workspace")),
     BulkDeletion.RowSet(scope: .room, table: "mention", owner: "roomId", key: "thread, ordinal, userId"),
     BulkDeletion.RowSet(scope: .room, table: "leftOut", owner: "roomId", key: "thread, ordinal, scope"),
     BulkDeletion.RowSet(scope: .workspace, table: "workspaceMember", owner: "workspaceId", key: "userId"),

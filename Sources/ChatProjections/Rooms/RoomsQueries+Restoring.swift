@@ -18,6 +18,9 @@ extension RoomsQueries {
     let scheduled: [RoomID: [MessageID: WaitingMessage]] = try grouped(
       "SELECT roomId, \(Self.scheduledColumns) FROM scheduled WHERE failure IS NULL ORDER BY roomId",
       Self.readScheduled, { ($0.id, WaitingMessage($0.message, revision: $0.revision)) })
+    let openReports: [RoomID: [ReportID: UserID]] = try grouped(
+      "SELECT roomId, reportId, reporter FROM report WHERE isOpen = 1 ORDER BY roomId",
+      { row in (id: try row.id(ReportID.self), reporter: try row.id(UserID.self)) }, { ($0.id, $0.reporter) })
     var states: [RoomID: RoomState] = [:]
     try CachedStatement(
       database,
@@ -45,6 +48,7 @@ extension RoomsQueries {
       room.banned = banned[id] ?? [:]
       room.silencedAway = silenced[id] ?? [:]
       room.scheduled = ScheduledMessages(scheduled[id] ?? [:])
+      room.openReports = OpenReports(openReports[id] ?? [:])
       states[id] = archived.map { .archived(room, $0) } ?? .open(room)
     }
     return RestoredState(states: states, position: try checkpoint().position)

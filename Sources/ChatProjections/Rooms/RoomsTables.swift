@@ -17,6 +17,7 @@ enum RoomsTables {
     try HiddenReaders.createTable(database)
     try LeftOutMessages.createTables(database)
     try ScheduledRows.createTable(database)
+    try ReportRows.createTable(database)
     try OrdinalSet.createTable(database)
     try ThreadTables.create(database)
     try BadgeTotals.createTable(database)
@@ -42,6 +43,7 @@ enum RoomsTables {
         """)
     try ThreadTables.createIndexes(database)
     try ScheduledRows.createIndexes(database)
+    try ReportRows.createIndexes(database)
   }
 
   /// `room.tracked` has the IDs of the room's tracked members. In a tracked member's row, the last four columns are

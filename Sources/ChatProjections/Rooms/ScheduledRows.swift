@@ -117,7 +117,7 @@ struct ScheduledRows {
     case .scheduling(.cancelled(let id)), .messages(.sent(let id, _, _, _)):
       try CachedStatement(database, "DELETE FROM scheduled WHERE roomId = ? AND messageId = ?").run(room, id)
     case .lifecycle, .sharing, .members, .messages(.edited), .messages(.deleted), .annotations, .reading, .threads,
-      .erased:
+      .reports, .erased:
       break
     }
   }

@@ -69,7 +69,7 @@ struct SearchBatch {
       try close(id)
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated),
       .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .annotations, .reading,
-      .threads, .scheduling:
+      .threads, .scheduling, .reports:
       break
     }
   }

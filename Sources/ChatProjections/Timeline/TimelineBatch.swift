@@ -67,7 +67,7 @@ struct TimelineBatch {
       try unpin(at: place, in: room)
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated),
       .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .reading, .threads,
-      .scheduling:
+      .scheduling, .reports:
       break
     }
   }

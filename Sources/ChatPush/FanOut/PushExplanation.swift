@@ -107,7 +107,7 @@ private struct LaterEvents {
       members.insert(user)
     case .members(.admissionRepeated), .members(.left), .members(.removed), .members(.banned), .members(.unbanned),
       .members(.roleChanged), .members(.silenced), .members(.muted), .lifecycle, .sharing, .messages, .annotations,
-      .reading, .threads, .scheduling, .erased:
+      .reading, .threads, .scheduling, .reports, .erased:
       break
     }
   }

@@ -57,7 +57,7 @@ struct OutboxWriter {
         .run(PushNotificationMessage.beginning(of: edit?.text ?? "", bytes: PushNotification.textBytes), room, message)
     case .messages(.deleted(let message, _)):
       try CachedStatement(database, "DELETE FROM noticeMessage WHERE roomId = ? AND messageId = ?").run(room, message)
-    case .lifecycle, .sharing, .members, .messages(.sent), .annotations, .reading, .threads, .scheduling,
+    case .lifecycle, .sharing, .members, .messages(.sent), .annotations, .reading, .threads, .scheduling, .reports,
       .erased:
       break
     }

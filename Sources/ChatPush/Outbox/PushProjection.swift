@@ -29,8 +29,8 @@ package struct PushProjection: Projection {
   /// computation of a badge.
   package static let rowsPerTransaction = 20_000
 
-  private var rooms = RoomsProjection()
-  /// nil until it was read from the file.
+  private var rooms = RoomsProjection(keepsReports: false)
+  /// Nil until it is read from the file.
   private var isSwitchedOn: Bool?
   private let rowsPerTransaction: Int
 

@@ -108,7 +108,7 @@ struct RecipientsWriter {
         database, "INSERT OR REPLACE INTO formerMember (roomId, userId, leftPosition) VALUES (?, ?, ?)"
       ).run(room, user, position)
     case .lifecycle, .sharing, .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned),
-      .members(.silenced), .members(.muted), .messages, .annotations, .reading, .threads, .scheduling,
+      .members(.silenced), .members(.muted), .messages, .annotations, .reading, .threads, .scheduling, .reports,
       .erased:
       break
     }

@@ -12,13 +12,13 @@ extension Rejection {
       .forbidden
     case .userNotFound, .roomNotFound, .messageNotFound, .inviteNotFound, .sessionNotFound, .deviceNotFound,
       .memberNotFound, .workspaceNotFound, .invitationNotFound, .banNotFound, .mediaNotFound, .scheduledMessageNotFound,
-      .identityNotFound:
+      .identityNotFound, .blockNotFound, .reportNotFound:
       .notFound
     case .idInUse, .idempotencyKeyReused, .emailInUse, .externalIDInUse, .roomArchived, .messageDeleted,
       .tooManyDevices, .tooManyMembers, .tooManyInvites, .sessionRefreshed, .directRoomFixed, .ownerMustTransfer,
       .tooManyBans, .tooManyPins, .tooManyChannels, .tooManyWorkspaceMembers, .tooManyInvitations, .identityInUse,
       .tooManyIdentities, .lastLogin, .invitesExhausted, .tooManyReactions, .passwordMissing, .scheduledMessageSettled,
-      .tooManyScheduledMessages:
+      .tooManyScheduledMessages, .tooManyBlockedUsers, .tooManyReports:
       .conflict
     case .revisionMismatch: .preconditionFailed
     case .quotaExceeded: .tooManyRequests
@@ -30,7 +30,7 @@ extension Rejection {
       .roleNotAllowed, .topicTooLong,
       .workspaceNameEmpty, .workspaceNameTooLong, .directMembersOutOfRange, .notAThreadRoot, .replyElsewhere,
       .attachmentNameTooLong, .customTypeMalformed, .customBodyTooLong, .emojiMalformed, .tooManyMentions,
-      .tooManyAttachments, .sendingTimeOutOfRange:
+      .tooManyAttachments, .sendingTimeOutOfRange, .cannotBlockSelf, .reportCommentTooLong, .reportNoteTooLong:
       .unprocessableContent
     }
   }
@@ -49,6 +49,7 @@ extension Rejection {
     case .deviceNotFound: "You have no device with this ID."
     case .memberNotFound: "The user is not a member."
     case .scheduledMessageNotFound: "You have no scheduled message with this ID in this room."
+    case .reportNotFound: "The report does not exist in this room, or you cannot see it."
     case .workspaceNotFound: "The workspace does not exist, or you are not a member."
     case .invitationNotFound: "The invitation does not exist."
     case .banNotFound: "The user is not banned from this room."
@@ -132,6 +133,13 @@ extension Rejection {
     case .sendingTimeOutOfRange: "sendAt must be in the future, within a year."
     case .tooManyScheduledMessages:
       "You can have at most \(Limits.scheduledMessagesPerUserAndRoom) pending messages in a room. Cancel one, or wait."
+    case .reportCommentTooLong: "A report's comment can have at most \(Limits.reportCommentBytes) bytes."
+    case .reportNoteTooLong: "The note of a resolution can have at most \(Limits.reportNoteBytes) bytes."
+    case .tooManyReports:
+      """
+      You can have at most \(Limits.openReportsPerUserAndRoom) open reports in a room, and a room can have at most \
+      \(Limits.openReportsPerRoom). Wait until moderators resolve some.
+      """
     case .quotaExceeded: "The daily quota is used up. It resets at midnight UTC."
     case .roleNotAllowed:
       "You can give at most your own role. To change the owner, transfer the ownership to another member."

@@ -28,6 +28,9 @@ struct PageCursors: Sendable {
     case pins = 20
     case scheduledInRoom = 21
     case blockedUsers = 22
+    case reports = 23
+    case workspaceReports = 24
+    case allReports = 25
   }
 
   /// Enough to notice a mistake. The check is not a secret, because a cursor grants no rights.

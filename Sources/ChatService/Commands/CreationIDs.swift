@@ -10,6 +10,7 @@ package enum KeyedCreation: UInt8, Sendable {
   case workspaceInvite = 4
   case account = 5
   case session = 6
+  case report = 7
 }
 
 extension ChatService {

@@ -48,7 +48,7 @@ extension DecisionState: Directory {
       channels[workspace]?.remove(room)
       if channels[workspace]?.isEmpty == true { channels[workspace] = nil }
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members, .messages, .annotations,
-      .reading, .threads, .scheduling, .erased:
+      .reading, .threads, .scheduling, .reports, .erased:
       break
     }
   }

@@ -296,6 +296,7 @@ extension DecisionState {
     takeIDs(recorded, fingerprint)
     takeReaction(recorded, reactions)
     takeEnding(recorded)
+    takeReport(recorded)
   }
 
   private mutating func takeReaction(_ recorded: RecordedEvent, _ before: ReactionCounts?) {
@@ -345,7 +346,7 @@ extension DecisionState {
       recent.enter(
         MessageRevision(stamp: recorded.stamp, deletes: true), for: MessageKey(room: room, message: id))
     case .lifecycle, .sharing, .members, .annotations, .reading, .threads, .scheduling(.changed),
-      .scheduling(.cancelled), .scheduling(.failed), .erased:
+      .scheduling(.cancelled), .scheduling(.failed), .reports, .erased:
       break
     }
   }

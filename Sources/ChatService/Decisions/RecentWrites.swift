@@ -19,6 +19,8 @@ package struct RecentWrites: Sendable {
   private var commands: [CommandKey: KnownCommand] = [:]
   private var reactions = RecentReactions()
   private var endings: [EndingKey: Ending] = [:]
+  private var reports: [ReportKey: KnownReport] = [:]
+  private var reportRevisions: [ReportKey: ReportRevision] = [:]
   private var order: Deque<Entry> = []
   /// Everything after this position is contained here.
   private(set) var floor: LogPosition
@@ -45,7 +47,18 @@ package struct RecentWrites: Sendable {
     }
     if let key = lookup.command, let command = commands[key] ?? found.commands[key] { known.commands[key] = command }
     if let key = lookup.ending, let ending = endings[key] ?? found.endings[key] { known.endings[key] = ending }
+    if let key = lookup.content { known.contents[key] = found.contents[key] }
+    if let key = lookup.report { known.reports[key] = report(key, found: found.reports[key]) }
     return known
+  }
+
+  private func report(_ key: ReportKey, found: KnownReport?) -> KnownReport? {
+    if let report = reports[key] { return report }
+    guard var report = found else { return nil }
+    if let revision = reportRevisions[key], revision.stamp.position > report.revised.position {
+      report.revise(revision)
+    }
+    return report
   }
 
   private func message(_ key: MessageKey, found: KnownMessage?) -> KnownMessage? {
@@ -76,6 +89,17 @@ package struct RecentWrites: Sendable {
   mutating func enter(_ scheduled: KnownScheduledMessage, for key: MessageKey) {
     schedulings[key] = scheduled
     order.append(.scheduling(key, scheduled.scheduled.position))
+  }
+
+  mutating func enter(_ report: KnownReport, for key: ReportKey) {
+    reports[key] = report
+    order.append(.report(key, report.revised.position))
+  }
+
+  /// Enters a resolution or a reopening. The report itself may be too old to be here.
+  mutating func enter(_ revision: ReportRevision, for key: ReportKey) {
+    if reports[key] == nil { reportRevisions[key] = revision } else { reports[key]?.revise(revision) }
+    order.append(.report(key, revision.stamp.position))
   }
 
   /// Keeps the first one, because nothing ends twice.
@@ -118,6 +142,9 @@ package struct RecentWrites: Sendable {
         reactions.forget(key, at: position)
       case .ending(let key, _):
         endings[key] = nil
+      case .report(let key, let position):
+        if reports[key]?.revised.position == position { reports[key] = nil }
+        if reportRevisions[key]?.stamp.position == position { reportRevisions[key] = nil }
       }
     }
   }
@@ -134,11 +161,12 @@ package struct RecentWrites: Sendable {
     case command(CommandKey, LogPosition)
     case reaction(ReactionKey, LogPosition)
     case ending(EndingKey, LogPosition)
+    case report(ReportKey, LogPosition)
 
     var position: LogPosition {
       switch self {
       case .message(_, let position), .reply(_, let position), .scheduling(_, let position), .command(_, let position),
-        .reaction(_, let position), .ending(_, let position):
+        .reaction(_, let position), .ending(_, let position), .report(_, let position):
         position
       }
     }
@@ -149,6 +177,22 @@ package struct RecentWrites: Sendable {
 struct MessageRevision: Hashable, Sendable {
   let stamp: Stamp
   let deletes: Bool
+}
+
+/// How a resolution or a reopening changes a `KnownReport`.
+struct ReportRevision: Hashable, Sendable {
+  let stamp: Stamp
+  let isOpen: Bool
+  /// See `KnownReport.resolution`.
+  let resolution: Fingerprint?
+}
+
+extension KnownReport {
+  fileprivate mutating func revise(_ revision: ReportRevision) {
+    revised = revision.stamp
+    isOpen = revision.isOpen
+    resolution = revision.resolution
+  }
 }
 
 extension KnownMessage {

@@ -108,7 +108,7 @@ package struct UniqueNames: Sendable, Equatable {
     case .sharing(.inviteCreated(let invite)):
       enter(invite, of: id)
     case .lifecycle, .sharing(.inviteRevoked), .members, .messages, .annotations, .reading, .threads, .scheduling,
-      .erased:
+      .reports, .erased:
       break
     }
   }

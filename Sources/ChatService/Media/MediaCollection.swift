@@ -8,9 +8,19 @@ extension ChatService {
   /// - Returns: how many files were removed.
   @discardableResult
   package func collectMedia() async throws -> Int {
-    try await media.collect(now: Int(clamping: clock.settled.milliseconds / 1000)) { contents in
+    try await media.collect(now: collectionSeconds) { contents in
       try await self.unusedMedia(contents)
     }
+  }
+
+  /// The time by which the age of a file is known, in seconds since 1970.
+  private var collectionSeconds: Int { Int(clamping: clock.settled.milliseconds / 1000) }
+
+  /// Whether a file is there only as evidence: without the reports of messages with it, it would be collected. For
+  /// everyone except services there is no such file. Otherwise its uploader would learn of the report.
+  func isEvidenceOnly(_ hash: ContentHash) async throws(ServiceError) -> Bool {
+    guard try await mediaRows({ try $0.isKeptByReportsOnly(hash.bytes) }) else { return false }
+    return try await failing { try await self.media.isCollectable(hash, now: self.collectionSeconds) }
   }
 
   /// Those of these files that nothing refers to now.
@@ -29,8 +39,8 @@ package struct MediaCollection: Sendable {
   private let task: Task<Void, Never>
 
   package init(of chat: ChatService, logger: Logger) {
-    let wanted = chat.media.settings.unreferencedSeconds / Self.roundsPerAge
-    let interval = min(max(wanted, Self.intervalSeconds.lowerBound), Self.intervalSeconds.upperBound)
+    let roundSeconds = chat.media.settings.unreferencedSeconds / Self.roundsPerAge
+    let interval = min(max(roundSeconds, Self.intervalSeconds.lowerBound), Self.intervalSeconds.upperBound)
     task = Task {
       while !Task.isCancelled {
         do {

@@ -20,6 +20,7 @@ extension ChatService {
     let hashes = Set(rows.compactMap { ContentHash($0.content.hash) })
     let hold = try await failing { try await self.media.hold(hashes) }
     guard hold.present == hashes else { return nil }
+    if user != nil { for hash in hashes where try await isEvidenceOnly(hash) { return nil } }
     return (Dictionary(rows.map { ($0.id, $0.content) }) { first, _ in first }, hold)
   }
 

@@ -37,6 +37,7 @@ extension ChatService {
   private func visibleMedia(_ id: MediaID, for user: UserID?) async throws(ServiceError) -> (MediaRow, ContentHash) {
     guard let row = try await mediaRows({ try $0.media(id, for: user) }), let hash = ContentHash(row.content.hash)
     else { throw .rejected(.mediaNotFound) }
+    if user != nil, try await isEvidenceOnly(hash) { throw .rejected(.mediaNotFound) }
     return (row, hash)
   }
 

@@ -1004,6 +1004,83 @@ nonisolated struct Hansard_V1_ScheduledMessageFailed: Sendable {
   init() {}
 }
 
+/// Kind 170. Subject: the report. Actor: the reporter.
+nonisolated struct Hansard_V1_ReportFiled: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 spam, 2 harassment, 3 hate, 4 violence, 5 sexual content, 6 child safety, 7 self-harm, 8 impersonation,
+  /// 9 illegal, 10 other.
+  var reason: UInt32 = 0
+
+  var comment: String = String()
+
+  /// 16 bytes: the reported user, or the author of the reported message.
+  var userID: Data = Data()
+
+  /// 16 bytes: the reported message; empty if a user is reported. The fields below are those of the message.
+  var messageID: Data = Data()
+
+  var sentAtMs: Int64 = 0
+
+  /// Absent if the message had been deleted.
+  var text: String {
+    get {_text ?? String()}
+    set {_text = newValue}
+  }
+  /// Returns true if `text` has been explicitly set.
+  var hasText: Bool {self._text != nil}
+  /// Clears the value of `text`. Subsequent reads from it will return its default value.
+  mutating func clearText() {self._text = nil}
+
+  var details: Hansard_V1_MessageDetails {
+    get {_details ?? Hansard_V1_MessageDetails()}
+    set {_details = newValue}
+  }
+  /// Returns true if `details` has been explicitly set.
+  var hasDetails: Bool {self._details != nil}
+  /// Clears the value of `details`. Subsequent reads from it will return its default value.
+  mutating func clearDetails() {self._details = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _text: String? = nil
+  fileprivate var _details: Hansard_V1_MessageDetails? = nil
+}
+
+/// Kind 171. Subject: the report.
+nonisolated struct Hansard_V1_ReportResolved: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 no action, 2 message deleted, 3 user warned, 4 user silenced, 5 user removed, 6 other.
+  var outcome: UInt32 = 0
+
+  var note: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 172. Subject: the report.
+nonisolated struct Hansard_V1_ReportReopened: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 16 bytes.
+  var reporterID: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// Kind 200.
 nonisolated struct Hansard_V1_PushOutcomesRecorded: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -2847,6 +2924,135 @@ nonisolated extension Hansard_V1_ScheduledMessageFailed: SwiftProtobuf.Message, 
 
   static func ==(lhs: Hansard_V1_ScheduledMessageFailed, rhs: Hansard_V1_ScheduledMessageFailed) -> Bool {
     if lhs.reason != rhs.reason {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_ReportFiled: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ReportFiled"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reason\0\u{1}comment\0\u{3}user_id\0\u{3}message_id\0\u{3}sent_at_ms\0\u{1}text\0\u{1}details\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.reason) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.comment) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.userID) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.messageID) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self.sentAtMs) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self._text) }()
+      case 7: try { try decoder.decodeSingularMessageField(value: &self._details) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.reason != 0 {
+      try visitor.visitSingularUInt32Field(value: self.reason, fieldNumber: 1)
+    }
+    if !self.comment.isEmpty {
+      try visitor.visitSingularStringField(value: self.comment, fieldNumber: 2)
+    }
+    if !self.userID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.userID, fieldNumber: 3)
+    }
+    if !self.messageID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.messageID, fieldNumber: 4)
+    }
+    if self.sentAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.sentAtMs, fieldNumber: 5)
+    }
+    try { if let v = self._text {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 6)
+    } }()
+    try { if let v = self._details {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_ReportFiled, rhs: Hansard_V1_ReportFiled) -> Bool {
+    if lhs.reason != rhs.reason {return false}
+    if lhs.comment != rhs.comment {return false}
+    if lhs.userID != rhs.userID {return false}
+    if lhs.messageID != rhs.messageID {return false}
+    if lhs.sentAtMs != rhs.sentAtMs {return false}
+    if lhs._text != rhs._text {return false}
+    if lhs._details != rhs._details {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_ReportResolved: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ReportResolved"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}outcome\0\u{1}note\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.outcome) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.note) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.outcome != 0 {
+      try visitor.visitSingularUInt32Field(value: self.outcome, fieldNumber: 1)
+    }
+    if !self.note.isEmpty {
+      try visitor.visitSingularStringField(value: self.note, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_ReportResolved, rhs: Hansard_V1_ReportResolved) -> Bool {
+    if lhs.outcome != rhs.outcome {return false}
+    if lhs.note != rhs.note {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_ReportReopened: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ReportReopened"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}reporter_id\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.reporterID) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.reporterID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.reporterID, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_ReportReopened, rhs: Hansard_V1_ReportReopened) -> Bool {
+    if lhs.reporterID != rhs.reporterID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -70,6 +70,7 @@ extension EventKind {
     + room(RoomEvent.Members.kinds) { .members($0) } + room(RoomEvent.Messages.kinds) { .messages($0) }
     + room(RoomEvent.Annotations.kinds) { .annotations($0) } + room(RoomEvent.Reading.kinds) { .reading($0) }
     + room(RoomEvent.Threads.kinds) { .threads($0) } + room(RoomEvent.Scheduling.kinds) { .scheduling($0) }
+    + room(RoomEvent.Reports.kinds) { .reports($0) }
 
   private static let workspace =
     workspace(WorkspaceEvent.Lifecycle.kinds) { .lifecycle($0) }
@@ -151,6 +152,7 @@ extension RoomEvent {
     case .reading(let event): event.write(to: &output)
     case .threads(let event): event.write(to: &output)
     case .scheduling(let event): event.write(to: &output)
+    case .reports(let event): event.write(to: &output)
     case .erased: break
     }
   }

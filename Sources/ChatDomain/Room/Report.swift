@@ -1,0 +1,193 @@
+package import ChatPrimitives
+
+/// A user's complaint to the moderators of a room about a message or another member.
+package struct Report: Sendable, Hashable {
+  package var subject: ReportSubject
+  package var reason: ReportReason
+  /// May be empty.
+  package var comment: String
+
+  package init(subject: ReportSubject, reason: ReportReason, comment: String) {
+    self.subject = subject
+    self.reason = reason
+    self.comment = comment
+  }
+}
+
+/// What a report is about.
+package enum ReportSubject: Sendable, Hashable {
+  case message(ReportedMessage)
+  case user(UserID)
+
+  /// The reported user, or the author of the reported message.
+  package var user: UserID {
+    switch self {
+    case .message(let message): message.author
+    case .user(let user): user
+    }
+  }
+
+  package var message: ReportedMessage? {
+    switch self {
+    case .message(let message): message
+    case .user: nil
+    }
+  }
+}
+
+/// A message as it was when the request to report it was looked up. Later edits, its deletion and the erasure of its
+/// author's events do not change it.
+package struct ReportedMessage: Sendable, Hashable {
+  package var id: MessageID
+  package var author: UserID
+  /// The time that clients see.
+  package var sentAt: Timestamp
+  /// Nil if the message had been deleted.
+  package var content: MessageContent?
+
+  package init(id: MessageID, author: UserID, sentAt: Timestamp, content: MessageContent?) {
+    self.id = id
+    self.author = author
+    self.sentAt = sentAt
+    self.content = content
+  }
+}
+
+/// The raw values are in the log; the names are in the API.
+package enum ReportReason: UInt8, Sendable, CaseIterable {
+  case spam = 1
+  case harassment = 2
+  case hate = 3
+  case violence = 4
+  case sexualContent = 5
+  case childSafety = 6
+  case selfHarm = 7
+  case impersonation = 8
+  case illegal = 9
+  case other = 10
+
+  package var name: String {
+    switch self {
+    case .spam: "spam"
+    case .harassment: "harassment"
+    case .hate: "hate"
+    case .violence: "violence"
+    case .sexualContent: "sexual_content"
+    case .childSafety: "child_safety"
+    case .selfHarm: "self_harm"
+    case .impersonation: "impersonation"
+    case .illegal: "illegal"
+    case .other: "other"
+    }
+  }
+
+  package init?(name: String) {
+    guard let reason = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = reason
+  }
+}
+
+/// How moderators resolved a report.
+package struct ReportResolution: Sendable, Hashable {
+  package var outcome: ReportOutcome
+  /// For other moderators. May be empty.
+  package var note: String
+
+  package init(outcome: ReportOutcome, note: String) {
+    self.outcome = outcome
+    self.note = note
+  }
+}
+
+/// What moderators did about a report. The raw values are in the log; the names are in the API.
+package enum ReportOutcome: UInt8, Sendable, CaseIterable {
+  case noAction = 1
+  case messageDeleted = 2
+  case userWarned = 3
+  case userSilenced = 4
+  case userRemoved = 5
+  case other = 6
+
+  package var name: String {
+    switch self {
+    case .noAction: "no_action"
+    case .messageDeleted: "message_deleted"
+    case .userWarned: "user_warned"
+    case .userSilenced: "user_silenced"
+    case .userRemoved: "user_removed"
+    case .other: "other"
+    }
+  }
+
+  package init?(name: String) {
+    guard let outcome = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = outcome
+  }
+}
+
+/// The reports of one room that are not resolved, and who filed them. Their content is not kept in memory.
+package struct OpenReports: Sendable, Equatable {
+  package private(set) var reporters: [ReportID: UserID] = [:]
+  /// The number of open reports of each reporter. Users without open reports are absent.
+  package private(set) var counts: [UserID: Int] = [:]
+
+  package init() {}
+
+  package init(_ reporters: [ReportID: UserID]) {
+    for (id, reporter) in reporters { self[id] = reporter }
+  }
+
+  package var count: Int { reporters.count }
+
+  package subscript(_ id: ReportID) -> UserID? {
+    get { reporters[id] }
+    set {
+      if let old = reporters[id] {
+        let left = counts[old, default: 1] - 1
+        counts[old] = left > 0 ? left : nil
+      }
+      if let newValue { counts[newValue, default: 0] += 1 }
+      reporters[id] = newValue
+    }
+  }
+}
+
+/// What a decision needs to know about one report. It is read from the rooms read model, and the writer applies newer
+/// changes to it.
+package struct KnownReport: Hashable, Sendable {
+  package var reporter: UserID
+  /// Nil if the report was erased.
+  package var reportedUser: UserID?
+  package var filed: Stamp
+  /// The fingerprint of what the reporter sent. Nil if the report was erased; then no retry is recognised.
+  package var fingerprint: Fingerprint?
+  package var isOpen: Bool
+  /// The fingerprint of the resolution. Nil if the report is open or the resolution was erased.
+  package var resolution: Fingerprint?
+  /// Where and when the report was last filed, resolved or reopened.
+  package var revised: Stamp
+
+  package init(
+    reporter: UserID, reportedUser: UserID?, filed: Stamp, fingerprint: Fingerprint?, isOpen: Bool,
+    resolution: Fingerprint? = nil, revised: Stamp
+  ) {
+    self.reporter = reporter
+    self.reportedUser = reportedUser
+    self.filed = filed
+    self.fingerprint = fingerprint
+    self.isOpen = isOpen
+    self.resolution = resolution
+    self.revised = revised
+  }
+
+  /// Whether the report does not exist for this user.
+  func isHidden(from user: UserID) -> Bool {
+    Self.isHidden(from: user, reporter: reporter, reportedUser: reportedUser)
+  }
+
+  /// Whether a report does not exist for this user, because it is about them. An erased report does not say whom it is
+  /// about, so it exists only for services and for its reporter.
+  package static func isHidden(from user: UserID, reporter: UserID, reportedUser: UserID?) -> Bool {
+    reportedUser.map { $0 == user } ?? (reporter != user)
+  }
+}
