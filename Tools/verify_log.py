@@ -71,8 +71,8 @@ class Damage(Exception):
 
 
 @contextlib.contextmanager
-def place(file=None, offset=None, position=None):
-    """Adds to a damage found within where it stands; what is nearer to it is kept."""
+def located(file=None, offset=None, position=None):
+    """Adds the location to a damage raised inside. A more specific location is kept."""
     try:
         yield
     except Damage as damage:
@@ -355,8 +355,8 @@ def parse_block_header(data, kind):
 
 
 def read_block_header(file, segment, offset, expected, chain):
-    """The header of the block that follows here, or None and why none does."""
-    with place(offset=offset, position=expected):
+    """Returns the header of the next block and None, or None and why there is no next block."""
+    with located(offset=offset, position=expected):
         header, reason = parse_block_header(file.read(offset, BLOCK_BYTES), segment.kind)
     if header is None:
         return None, reason
@@ -440,7 +440,7 @@ def decode_records(raw, header):
     """Decodes the records of a block of an active segment."""
     records, at = [], 0
     for position in range(header.first, header.first + header.count):
-        with place(position=position):
+        with located(position=position):
             record, at = read_record(raw, at)
         records.append(record)
     require(at == len(raw), "bytes follow the last record of the block")
@@ -592,7 +592,7 @@ def decode_columns(body, count, table):
 
 
 def read_section(file, section):
-    with place(offset=section.offset):
+    with located(offset=section.offset):
         stored = file.read(section.offset, section.stored)
         require(crc32c(stored) == section.crc, f"the checksum of the section {section.name} does not match")
         return stored if section.stored == section.raw else decompress(stored, section.raw)
@@ -675,7 +675,7 @@ class Authors:
     def __init__(self):
         self.keys = {}
 
-    def learn(self, envelope, record):
+    def record_registration(self, envelope, record):
         if envelope.kind != REGISTERED_KIND or envelope.stream_kind != USER_STREAM_KIND or envelope.stream in self.keys:
             return
         key = KEY_GONE if record.form == ERASED else message_bytes_field(record.content, KEY_FIELD)
@@ -994,7 +994,7 @@ def parse_superblock(data, notes):
     copies = []
     for slot in (0, 1):
         page = data[slot * PAGE_BYTES : (slot + 1) * PAGE_BYTES]
-        with place(offset=slot * PAGE_BYTES):
+        with located(offset=slot * PAGE_BYTES):
             require(is_zero(page[COPY_BYTES:]), "bytes after a copy of the superblock are not zero")
             copies.append(parse_copy(page[:COPY_BYTES], slot))
     intact = [copy for copy in copies if copy]
@@ -1021,12 +1021,12 @@ class LogVerifier:
 
     def run(self):
         path = self.folder / "superblock"
-        with place(file=path.name):
+        with located(file=path.name):
             require(path.is_file(), "the superblock is missing")
             self.superblock = parse_superblock(path.read_bytes(), self.notes)
         firsts = self.list_segments()
         for first, following in zip(firsts, [*firsts[1:], None]):
-            with SegmentFile(self.folder / f"{first:020}.seg") as file, place(file.name, position=first):
+            with SegmentFile(self.folder / f"{first:020}.seg") as file, located(file.name, position=first):
                 self.check_segment(file, first, following)
         durable = self.superblock.durable
         if self.tree.size < durable:
@@ -1037,7 +1037,7 @@ class LogVerifier:
         firsts = []
         for path in sorted(self.folder.iterdir()):
             if path.suffix == ".seg":
-                with place(file=path.name):
+                with located(file=path.name):
                     require(SEGMENT_NAME.fullmatch(path.name), "a segment is not named by its position in 20 digits")
                 firsts.append(int(path.stem))
             elif path.suffix != ".checkpoint" and path.name != "superblock":
@@ -1046,7 +1046,7 @@ class LogVerifier:
 
     def check_segment(self, file, first, following):
         expected = self.tree.size + 1
-        with place(offset=0, position=expected):
+        with located(offset=0, position=expected):
             require(first == expected, f"the segment that begins with position {expected} is missing")
             segment = parse_segment_header(file.read(0, PAGE_BYTES))
             require(segment.first == first, f"the header says first position {segment.first}, the name {first}", 32)
@@ -1075,11 +1075,11 @@ class LogVerifier:
         """Checks the records of a block, adds their leaves to the tree, and returns the first and the last time."""
         position, first_time = header.first, None
         for record in records:
-            with place(position=position):
+            with located(position=position):
                 envelope = parse_envelope(record.envelope)
                 require(envelope.time >= self.time, "the recorded time is less than that of the record before")
                 self.time = envelope.time
-                self.authors.learn(envelope, record)
+                self.authors.record_registration(envelope, record)
                 if record.form == ERASED:
                     digest = record.content
                     self.counts["erased"] += 1
@@ -1117,7 +1117,7 @@ class LogVerifier:
                 if self.ends_here(file, segment, offset, chain, reason, readings):
                     return
                 continue
-            with place(offset=offset, position=header.first):
+            with located(offset=offset, position=header.first):
                 raw = decompress(body, header.raw) if header.codec == RECORDS_LZ4 else body
                 self.check_records(decode_records(raw, header), header)
             offset, chain, self.block_crc, readings = offset + block_length(header), header.crc, header.crc, 0
@@ -1159,7 +1159,7 @@ class LogVerifier:
         while found >= 0:
             offset = start + found
             if offset % 8 == 0:
-                with place(offset=offset):
+                with located(offset=offset):
                     header, _ = parse_block_header(file.read(offset, BLOCK_BYTES), segment.kind)
                 if header and header.salt == segment.salt:
                     yield offset, header
@@ -1176,7 +1176,7 @@ class LogVerifier:
         require(segment.peaks == b"".join(self.tree.peaks), "the Merkle peaks are not those of the records before", 64)
         require(seal.sections[0].raw <= DICTIONARY_BYTES_MAX, "the dictionary is longer than 64 KiB", 2160)
         sections = {section.name: read_section(file, section) for section in seal.sections}
-        with place(offset=seal.sections[1].offset):
+        with located(offset=seal.sections[1].offset):
             table = split_table(sections["table"])
         postings, self.tree.nodes = Postings(table), {}
         index = self.check_sealed_blocks(file, segment, table, sections["dictionary"], postings)
@@ -1192,7 +1192,7 @@ class LogVerifier:
         seal, offset, chain, index = segment.seal, PAGE_BYTES, 0, []
         for number in range(seal.blocks):
             expected = self.tree.size + 1
-            with place(offset=offset, position=expected):
+            with located(offset=offset, position=expected):
                 header, reason = read_block_header(file, segment, offset, expected, chain)
                 require(header, reason)
                 require(offset + block_length(header) <= seal.sections[0].offset, "the block reaches into the sections")
@@ -1222,12 +1222,12 @@ def read_key(arguments):
     """Returns the key to trust: --key, else checkpoint.pub, else None. If both exist, they must be the same."""
     given = stored = None
     if arguments.key:
-        with place(file="--key"):
+        with located(file="--key"):
             inline = KEY_TEXT.match(arguments.key)
             given = parse_key(arguments.key if inline else read_text(pathlib.Path(arguments.key)))
     path = arguments.data / "checkpoint.pub" if arguments.data else None
     if path and path.is_file():
-        with place(file=path.name):
+        with located(file=path.name):
             stored = parse_key(read_text(path))
             require(given is None or given == stored, f"this is not the trusted key, {given and given.text}")
     return given or stored
@@ -1239,7 +1239,7 @@ def read_kept(arguments, key):
         raise CannotRun("a checkpoint needs a key to verify it with: give --key")
     heads = {}
     for path in arguments.checkpoint:
-        with place(file=str(path)):
+        with located(file=str(path)):
             heads[str(path)] = parse_tree_head(read_text(path), key)
     return heads
 
@@ -1248,7 +1248,7 @@ def read_stored(folder, key):
     """Returns the tree heads in log/, by file."""
     heads = {}
     for path in sorted(folder.glob("*.checkpoint")):
-        with place(file=path.name):
+        with located(file=path.name):
             require(CHECKPOINT_NAME.fullmatch(path.name), "a tree head is not named by its size in 20 digits")
             if not key:
                 raise CannotRun(f"there is no key to verify {path.name} with: checkpoint.pub is missing, pass --key")
@@ -1260,7 +1260,7 @@ def read_stored(folder, key):
 def check_heads(verifier, stored, kept):
     origin, size = origin_of(verifier.superblock.identity), verifier.tree.size
     for name, head in [*stored.items(), *kept.items()]:
-        with place(file=name, position=head.size):
+        with located(file=name, position=head.size):
             require(head.origin == origin, f"the tree head belongs to {head.origin}, the log is {origin}")
             require(head.size <= size, f"the log was rolled back: it ends at {size}, the tree head has {head.size}")
             require(head.root == verifier.tree.roots[head.size],
@@ -1269,8 +1269,9 @@ def check_heads(verifier, stored, kept):
     names = {end: f"{end:020}.checkpoint" for end in verifier.sealed_ends}
     missing = [end for end, name in names.items() if name not in stored and not (verifier.folder / name).exists()]
     for end in missing:
-        # A crash may come between the sealing of a segment and the signing of its head, which is why the last may lack.
-        with place(file=names[end], position=end):
+        # A crash can occur between the sealing of a segment and the signing of its tree head, so the last one may be
+        # missing.
+        with located(file=names[end], position=end):
             require(end == verifier.sealed_ends[-1], "the tree head of a sealed segment is missing")
         verifier.notes.append(f"the last sealed segment has no tree head yet: {names[end]}")
 
@@ -1310,7 +1311,7 @@ def verify_proof(arguments, key, kept):
     """Verifies a proof. Returns what to print."""
     if not key:
         raise CannotRun("a proof needs a key to verify it with: give --key")
-    with place(file=str(arguments.proof)):
+    with located(file=str(arguments.proof)):
         proof = parse_proof(read_text(arguments.proof, INCLUSION_PROOF_BYTES_MAX), key)
         for name, head in kept.items():
             require(head.size != proof.head.size or head.root == proof.head.root,
