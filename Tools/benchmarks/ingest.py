@@ -16,11 +16,14 @@ import statistics
 import subprocess
 import tempfile
 import time
+import typing
 import urllib.request
 import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
-# A message of ordinary length.
+CONNECTIONS = (64, 1)
+KINDS = ("durable", "decode")
+# A message of typical length.
 TEXT = "The kettle is on, the cups are warm, and whoever comes up the stairs now still gets the good biscuits."
 
 
@@ -33,11 +36,11 @@ def free_port():
 class Server:
     """A build on a free port, with its data on the disk that the repository is on."""
 
-    def __init__(self):
+    def __init__(self, executable):
         self.data = tempfile.mkdtemp(prefix="bench-", dir=HERE.parent.parent / ".build")
         self.url = f"http://127.0.0.1:{free_port()}"
         self.process = subprocess.Popen(
-            [os.environ["HANSARD_BIN"], "serve", "--data", self.data, "--listen", self.url.removeprefix("http://"),
+            [executable, "serve", "--data", self.data, "--listen", self.url.removeprefix("http://"),
              "--bench", "--access-token-lifetime", "86400"],
             # One user who sends as fast as possible would reach any limit. High limits cost as much as the defaults.
             env=os.environ | {
@@ -51,6 +54,20 @@ class Server:
             except OSError:
                 time.sleep(0.05)
         self.admin = pathlib.Path(self.data, "admin-token").read_text().strip()
+        user, room = str(uuid.uuid4()), str(uuid.uuid4())
+        self.call("POST", "/v1/accounts", {"id": user, "nickname": "bench"}, self.admin)
+        self.token = self.call("POST", "/v1/sessions", {}, self.admin, **{"Hansard-Act-As": user})["accessToken"]
+        self.call("POST", "/v1/rooms", {"id": room, "name": "bench"}, self.token)
+        self.paths = {"durable": f"/v1/rooms/{room}/messages/", "decode": "/bench/messages/"}
+
+    def processor_seconds(self):
+        """The processor time that the server has used, user and system."""
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def head(self):
+        with urllib.request.urlopen(self.url + "/readyz") as response:
+            return json.load(response)["head"]
 
     def call(self, method, path, body, token, **headers):
         request = urllib.request.Request(
@@ -65,54 +82,103 @@ class Server:
         shutil.rmtree(self.data)
 
 
-def wrk(server, path, token, connections, seconds, number):
-    """Requests per second, and the median latency in milliseconds."""
+class Sample(typing.NamedTuple):
+    requests_per_second: float
+    # Of a request, the median.
+    milliseconds: float
+    # Of the server for one request.
+    processor_microseconds: float
+
+
+def measure(server, kind, connections, seconds, number):
     environment = dict(
-        os.environ, BENCH_PATH=path, BENCH_TOKEN=token, BENCH_TEXT=TEXT, BENCH_ROUND=str(number))
+        os.environ, BENCH_PATH=server.paths[kind], BENCH_TOKEN=server.token, BENCH_TEXT=TEXT, BENCH_ROUND=str(number))
     threads = 2 if connections > 1 else 1
+    before = server.processor_seconds()
     result = subprocess.run(
         ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", str(HERE / "ingest.lua"),
          server.url],
         env=environment, capture_output=True, text=True, check=True).stdout
+    used = server.processor_seconds() - before
     if "Non-2xx" in result or "Socket errors" in result:
         raise SystemExit(f"requests failed, so there is nothing to compare:\n{result}")
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", result).group(1))
+    requests = int(re.search(r"(\d+) requests in", result).group(1))
     value, unit = re.search(r"50%\s+([\d.]+)(us|ms|s)", result).groups()
-    return rate, float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+    return Sample(rate, float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit], used * 1e6 / max(requests, 1))
+
+
+def median(samples, field):
+    return statistics.median(getattr(sample, field) for sample in samples)
+
+
+def measure_rounds(servers, options):
+    """The samples by build, endpoint and connections. In each round every build is measured, in turn."""
+    found = {(build, kind, connections): []
+             for connections in CONNECTIONS for build in servers for kind in KINDS}
+    for server in servers.values():
+        for kind in KINDS:
+            measure(server, kind, 64, 1, 0)
+    for number in range(1, options.rounds + 1):
+        # Every second round starts with the other build, so that neither always runs on the warmer machine.
+        builds = list(servers) if number % 2 else list(reversed(servers))
+        for connections in CONNECTIONS:
+            for kind in KINDS:
+                for build in builds:
+                    found[build, kind, connections].append(
+                        measure(servers[build], kind, connections, options.seconds, number))
+        print(f"round {number} of {options.rounds}", flush=True)
+    return found
+
+
+def print_table(servers, found):
+    print(f"\n{'connections':>11}  {'build':7}  {'endpoint':8}  {'requests/s':>10}  {'median ms':>9}  {'CPU µs':>6}  "
+          "ratio")
+    for connections in CONNECTIONS:
+        for build in servers:
+            for kind in KINDS:
+                samples = found[build, kind, connections]
+                rate = median(samples, "requests_per_second")
+                decode = median(found[build, "decode", connections], "requests_per_second")
+                ratio = f"{rate / decode:5.2f}" if kind == "durable" else ""
+                print(f"{connections:>11}  {build:7}  {kind:8}  {rate:>10,.0f}  {median(samples, 'milliseconds'):>9.2f}"
+                      f"  {median(samples, 'processor_microseconds'):>6.1f}  {ratio:>5}")
+
+
+def print_comparison(found):
+    """The ratios within each round, so that what slowed a round down slowed both builds."""
+    print(f"\n{'connections':>11}  {'endpoint':8}  {'rate, this / other':>18}  {'CPU, this / other':>17}")
+    for connections in CONNECTIONS:
+        for kind in KINDS:
+            rounds = list(zip(found["this", kind, connections], found["other", kind, connections]))
+            rate = statistics.median(one.requests_per_second / other.requests_per_second for one, other in rounds)
+            used = statistics.median(one.processor_microseconds / other.processor_microseconds for one, other in rounds)
+            print(f"{connections:>11}  {kind:8}  {rate:>18.2f}  {used:>17.2f}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=3)
+    parser.add_argument(
+        "--against", metavar="EXECUTABLE", help="measure this other build of hansard too, alternately, and compare")
     options = parser.parse_args()
-    server = Server()
+    executables = {"this": os.environ["HANSARD_BIN"]}
+    if options.against:
+        executables["other"] = options.against
+    servers = {}
     try:
-        user, room = str(uuid.uuid4()), str(uuid.uuid4())
-        server.call("POST", "/v1/accounts", {"id": user, "nickname": "bench"}, server.admin)
-        acting = {"Hansard-Act-As": user}
-        token = server.call("POST", "/v1/sessions", {}, server.admin, **acting)["accessToken"]
-        server.call("POST", "/v1/rooms", {"id": room, "name": "bench"}, token)
-        kinds = {"durable": f"/v1/rooms/{room}/messages/", "decode": "/bench/messages/"}
-        found = {(kind, connections): [] for connections in (64, 1) for kind in kinds}
-        for path in kinds.values():
-            wrk(server, path, token, 64, 1, 0)
-        for number in range(1, options.rounds + 1):
-            for connections in (64, 1):
-                for kind, path in kinds.items():
-                    found[kind, connections].append(wrk(server, path, token, connections, options.seconds, number))
-            print(f"round {number} of {options.rounds}", flush=True)
-        print(f"\n{'connections':>11}  {'endpoint':8}  {'requests/s':>10}  {'median ms':>9}  {'ratio':>5}")
-        for connections in (64, 1):
-            rates = {kind: statistics.median(rate for rate, _ in found[kind, connections]) for kind in kinds}
-            for kind in kinds:
-                latency = statistics.median(latency for _, latency in found[kind, connections])
-                ratio = f"{rates['durable'] / rates['decode']:5.2f}" if kind == "durable" else ""
-                print(f"{connections:>11}  {kind:8}  {rates[kind]:>10,.0f}  {latency:>9.2f}  {ratio:>5}")
-        with urllib.request.urlopen(server.url + "/readyz") as response:
-            print(f"\n{json.load(response)['head']:,} events are durable in the log of this run")
+        for build, executable in executables.items():
+            servers[build] = Server(executable)
+        found = measure_rounds(servers, options)
+        print_table(servers, found)
+        if options.against:
+            print_comparison(found)
+        for build, server in servers.items():
+            print(f"\n{server.head():,} events are durable in the log of this run ({build})")
     finally:
-        server.stop()
+        for server in servers.values():
+            server.stop()
 
 
 if __name__ == "__main__":
