@@ -7,6 +7,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from harness import collecting as collection  # noqa: E402
 from harness.people import World  # noqa: E402
 from harness.sanitizer import SanitizerReports  # noqa: E402
 from harness.server import Server  # noqa: E402
@@ -53,6 +54,14 @@ def shared_world(server):
 @pytest.fixture
 def world(shared_world):
     return shared_world
+
+
+@pytest.fixture
+def collecting(tmp_path):
+    """A server that collects unreferenced uploads after two seconds."""
+    server = Server(tmp_path / "data", environment=collection.SETTINGS).start()
+    yield server
+    server.end()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ def registration(**changes) -> dict:
     return {"id": new_id(), "email": f"{new_id()}@example.org", "password": PASSWORD, "nickname": "Anna"} | changes
 
 
-def test_registering_twice_is_once(world):
+def test_registering_twice_creates_one_account(world):
     body = registration()
     first = world.nobody.post("/v1/accounts", body)
     assert (first["id"], first["email"], first["externalId"]) == (body["id"], body["email"], None)
@@ -78,14 +78,14 @@ def test_a_service_registers_users_by_its_own_keys(world):
     assert world.admin.get("/v1/admin/users", externalId="nobody has this")["users"] == []
 
 
-def test_what_is_for_services_is_refused_to_users(world, anna):
+def test_service_operations_are_refused_to_users(world, anna):
     body = registration(externalId="mine")
     world.nobody.refused("service_only", "POST", "/v1/accounts", body)
     anna.refused("service_only", "GET", "/v1/admin/users?externalId=mine")
     world.admin.refused("invalid_query", "GET", "/v1/admin/users")
 
 
-def test_a_login_tapped_twice_is_one(world):
+def test_a_repeated_login_starts_one_session(world):
     anna = world.account()
     body = {"id": new_id(), "deviceId": new_id()}
     first = world.login(anna.email, **body)
@@ -107,11 +107,11 @@ def test_wrong_credentials_are_refused_alike(world):
     wrong = {"email": anna.email, "password": PASSWORD + "x"}
     unknown = {"email": f"{new_id()}@example.org", "password": PASSWORD}
     problems = [world.nobody.refused("credentials_rejected", "POST", "/v1/sessions", body) for body in (wrong, unknown)]
-    assert problems[0]["detail"] == problems[1]["detail"], "the answer tells whether the account exists"
+    assert problems[0]["detail"] == problems[1]["detail"], "the response tells whether the account exists"
     assert world.head == head
 
 
-def test_a_password_is_the_same_however_a_keyboard_composes_it(world):
+def test_a_password_matches_in_any_unicode_composition(world):
     email, password = f"{new_id()}@example.org", "비밀번호는 café ﬁve"
     body = {"id": new_id(), "email": email, "nickname": "Anna"}
     world.nobody.post("/v1/accounts", body | {"password": unicodedata.normalize("NFC", password)})
@@ -137,9 +137,9 @@ def test_everybody_who_refreshes_at_once_gets_the_same_pair(world, anna):
         return Api(world.server).request("POST", "/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]})
 
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(refresh, range(32)))
-    assert sorted(answer.status_code for answer in answers) == [200] * 31 + [201]
-    pairs = {(answer.json()["accessToken"], answer.json()["refreshToken"]) for answer in answers}
+        responses = list(pool.map(refresh, range(32)))
+    assert sorted(response.status_code for response in responses) == [200] * 31 + [201]
+    pairs = {(response.json()["accessToken"], response.json()["refreshToken"]) for response in responses}
     assert len(pairs) == 1
     (pair,) = pairs
     assert pair[1] != anna.tokens["refreshToken"]
@@ -168,8 +168,8 @@ def test_a_made_up_refresh_token_is_refused(world, anna):
     world.nobody.post("/v1/sessions/refresh", {"refreshToken": good})
 
 
-def test_a_refresh_token_of_a_session_that_the_log_does_not_have(tmp_path):
-    """An older backup is put back: its key recognises the token, its log knows no such session."""
+def test_a_refresh_token_of_an_unknown_session_is_refused(tmp_path):
+    """After an older backup is restored, the key verifies the token, but the log has no such session."""
     server = Server(tmp_path / "data").start()
     World(server).user("Earlier")
     server.stop()

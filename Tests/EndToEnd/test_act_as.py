@@ -21,7 +21,7 @@ def test_the_log_names_the_true_actor(world, anna, ben, room):
     assert {key for key in sent} == {key for key in own}
 
 
-def test_a_service_may_no_more_than_the_user(world, anna, room):
+def test_a_service_acting_as_a_user_has_the_users_rights(world, anna, room):
     stranger = world.user("Stranger")
     service = world.acting_as(stranger.id)
     service.refused("room_not_found", "GET", room.path)

@@ -32,8 +32,8 @@ class Raw:
             lines.append(f"Authorization: Bearer {token}")
         self.socket.sendall("\r\n".join([*lines, "", ""]).encode() + body)
 
-    def answered_head(self) -> bytes:
-        """The next head of an answer, whole."""
+    def response_head(self) -> bytes:
+        """The complete head of the next response."""
         while b"\r\n\r\n" not in self.data:
             more = self.socket.recv(65_536)
             assert more, f"the connection was closed after {self.data!r}"
@@ -43,14 +43,14 @@ class Raw:
         return head
 
     def status(self) -> int:
-        """Of an answer whose body has a length, or comes in one chunk; the body is thrown away."""
-        head = self.answered_head()
+        """The status of a response whose body has a length or comes in one chunk. Discards the body."""
+        head = self.response_head()
         fields = dict(line.lower().split(": ", 1) for line in head.decode().strip().split("\r\n")[1:])
         ends = (lambda: b"0\r\n\r\n" in self.data) if "transfer-encoding" in fields else (
             lambda: len(self.data) >= int(fields["content-length"]))
         while not ends():
             more = self.socket.recv(65_536)
-            assert more, "the answer broke off"
+            assert more, "the response broke off"
             self.data += more
         self.data = b""
         return int(head.split()[1])
@@ -65,16 +65,16 @@ def requests_with_bodies(room) -> list[tuple[str, str, str, bytes, int]]:
     ]
 
 
-def test_who_waits_to_be_asked_for_a_body_is_asked(server, anna, room):
+def test_a_client_that_expects_100_continue_gets_it(server, anna, room):
     with Raw(server) as raw:
         for method, path, kind, body, status in requests_with_bodies(room):
             raw.head(method, path, anna.token, len(body), f"Content-Type: {kind}", "Expect: 100-continue")
-            assert raw.answered_head() == CONTINUE
+            assert raw.response_head() == CONTINUE
             raw.socket.sendall(body)
             assert raw.status() == status
 
 
-def test_who_does_not_wait_is_not_asked(server, anna, room):
+def test_a_client_that_does_not_expect_100_continue_does_not_get_it(server, anna, room):
     with Raw(server) as raw:
         _, path, kind, body, status = requests_with_bodies(room)[1]
         raw.head("PUT", path, anna.token, len(body), f"Content-Type: {kind}", "Expect: 100-continue", body=body)
@@ -89,7 +89,7 @@ def test_who_does_not_wait_is_not_asked(server, anna, room):
         ("POST", "/v1/media", True, TOO_MUCH, 413), ("POST", "/v1/media", False, 100, 401),
         ("PUT", "/v1/nothing", True, 100, 404), ("PUT", "/v1/me", True, 100, 405),
     ])
-def test_who_waits_and_is_refused_is_not_asked(server, anna, method, path, has_token, length, status):
+def test_a_refused_client_gets_no_100_continue(server, anna, method, path, has_token, length, status):
     with Raw(server) as raw:
         raw.head(method, path, anna.token if has_token else None, length, "Expect: 100-continue")
         assert raw.status() == status
@@ -97,7 +97,7 @@ def test_who_waits_and_is_refused_is_not_asked(server, anna, method, path, has_t
 
 @pytest.mark.parametrize("excess", [0, 1])
 @pytest.mark.parametrize("field", ["Expect: 100-continue", "X-Other: 1"])
-def test_a_body_that_is_announced_too_large_is_refused_before_it_comes(server, anna, room, excess, field):
+def test_a_declared_body_that_is_too_large_is_refused_before_it_is_sent(server, anna, room, excess, field):
     with Raw(server) as raw:
         text = b'{"text":"hello"}'
         raw.head("PUT", room.message(new_id()), anna.token, JSON_BYTES + excess, field)
@@ -105,6 +105,6 @@ def test_a_body_that_is_announced_too_large_is_refused_before_it_comes(server, a
             assert raw.status() == 413
             return
         if field.startswith("Expect"):
-            assert raw.answered_head() == CONTINUE
+            assert raw.response_head() == CONTINUE
         raw.socket.sendall(text.ljust(JSON_BYTES))
         assert raw.status() == 201

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.authorization_requests import REQUESTS, Ask, ask
+from harness.authorization_requests import REQUESTS, Request, request_for
 from harness.authorization_table import IN_A_STRANGERS_NAME, ROWS, Cell, Row
 from harness.client import NDJSON, Api
 from harness.command import hansard
@@ -12,7 +12,7 @@ from harness.config import configured
 from harness.contract import contract
 from harness.errors import documented_codes
 from harness.issuer import Issuer, Key
-from harness.scenario import CALLERS, Scenario
+from harness.scenario import CALLERS, AuthorizationScenario
 
 OPERATIONS = {operation.id: operation for operation in contract().operations}
 CELLS = [(row, role) for row in ROWS for role in CALLERS]
@@ -21,14 +21,14 @@ OF_USERS = [row for row in ROWS if row.operation in OPERATIONS and OPERATIONS[ro
 IN_A_NAME = [row for row in OF_USERS if OPERATIONS[row.operation].access != "service"]
 
 
-class Stage:
-    """A scene for each row, and a new one when something in it has changed."""
+class ScenarioHolder:
+    """Holds a scenario for each row, and creates a new one when a request has changed something in it."""
 
     def __init__(self, world, issuer: Issuer):
         self.world = world
         self.issuer = issuer
-        self.people = Scenario.cast(world)
-        self.scene: Scenario | None = None
+        self.people = AuthorizationScenario.people_of(world)
+        self.scenario: AuthorizationScenario | None = None
         self.row: Row | None = None
         self.probe = Api(world.server)
 
@@ -37,21 +37,21 @@ class Stage:
         """The log's last durable position. It reuses one connection, because each cell asks for it twice."""
         return self.probe.get("/readyz")["head"]
 
-    def scene_for(self, row: Row) -> Scenario:
-        if self.scene is None or self.row is not row:
-            self.scene, self.row = Scenario(self.world, self.people, self.issuer), row
-        return self.scene
+    def scenario_for(self, row: Row) -> AuthorizationScenario:
+        if self.scenario is None or self.row is not row:
+            self.scenario, self.row = AuthorizationScenario(self.world, self.people, self.issuer), row
+        return self.scenario
 
     def strike(self) -> None:
-        self.scene = None
+        self.scenario = None
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory):
+def holder(tmp_path_factory):
     issuer = Issuer(Key("ES256", "e1"))
     settings = {"identity": {"providers": {"local": issuer.settings()}}}
     with configured(tmp_path_factory.mktemp("authorization"), settings) as world:
-        yield Stage(world, issuer)
+        yield ScenarioHolder(world, issuer)
     issuer.close()
 
 
@@ -63,25 +63,25 @@ def outcome(response) -> tuple[int, str | None]:
     return response.status_code, response.json()["code"] if response.status_code >= 400 else None
 
 
-def check(stage: Stage, row: Row, cell: Cell, caller: Api, asked: Ask, **headers: str) -> None:
-    """Asks, and holds the answer and what became of it against the cell."""
-    operation, scene = OPERATIONS[row.operation], stage.scene_for(row)
-    path = asked.path_of(operation, scene)
-    before, head = asked.changes and asked.changes(), stage.head
-    response = asked.send(caller, operation.method, path, **headers)
-    grown = stage.head - head
+def check(holder: ScenarioHolder, row: Row, cell: Cell, caller: Api, request: Request, **headers: str) -> None:
+    """Sends the request, and checks the response and its effects against the cell."""
+    operation, scenario = OPERATIONS[row.operation], holder.scenario_for(row)
+    path = request.path_of(operation, scenario)
+    before, head = request.changes and request.changes(), holder.head
+    response = request.send(caller, operation.method, path, **headers)
+    grown = holder.head - head
     if grown:
-        stage.strike()
+        holder.strike()
     assert outcome(response) == (cell.status, cell.code), response.text[:600]
     assert (grown > 0) == (cell.status == 201), f"{cell.status}, and the log has grown by {grown}"
-    assert asked.hides is None or asked.hides not in response.text
+    assert request.hides is None or request.hides not in response.text
     if cell.status >= 400:
-        assert scene.word not in response.text
+        assert scenario.word not in response.text
     reaches = cell.status < 400 and not cell.own
-    if asked.shows is not None:
-        assert (asked.shows in response.text) == reaches, response.text[:600]
-    if asked.changes is not None:
-        assert (asked.changes() != before) == reaches
+    if request.shows is not None:
+        assert (request.shows in response.text) == reaches, response.text[:600]
+    if request.changes is not None:
+        assert (request.changes() != before) == reaches
 
 
 def differences(rows: list[Row]) -> set[str]:
@@ -102,35 +102,36 @@ def test_a_route_without_a_row_and_a_row_without_a_route_are_noticed():
     assert "makeTea" in differences([*ROWS, Row("makeTea", ROWS[0].cells)])
 
 
-def test_the_table_speaks_of_what_is_documented():
+def test_the_table_has_documented_codes_only():
     assert set(REQUESTS) <= {row.name for row in ROWS}, "a request of no row"
     assert set(IN_A_STRANGERS_NAME) <= {row.name for row in IN_A_NAME}, "an exception of no row"
     for row, role in CELLS:
         cell = row.cells[role]
         assert cell.code is None or documented_codes()[cell.code] == cell.status, f"{row.name}-{role}"
     for row in ROWS:
-        assert tuple(row.cells) == CALLERS, "the columns are not those of the scene"
-        # A request that nobody may make may be wrong in any way.
+        assert tuple(row.cells) == CALLERS, "the columns are not those of the scenario"
+        # A row with no successful cell would prove nothing: its request might be invalid for another reason.
         assert any(cell.status < 400 for cell in row.cells.values()), row.name
 
 
 @pytest.mark.parametrize("row, role", CELLS, ids=[f"{row.name}-{role}" for row, role in CELLS])
-def test_who_may(stage, row, role):
-    scene = stage.scene_for(row)
-    asked = ask(row.name, scene)
+def test_each_caller_gets_the_documented_result(holder, row, role):
+    scenario = holder.scenario_for(row)
+    request = request_for(row.name, scenario)
     cell = row.cells[role]
-    assert not cell.own or asked.shows is not None or asked.changes is not None, "nothing tells whose it was"
-    check(stage, row, cell, asked.owner if role == "owner" and asked.owner else scene.caller(role), asked)
+    assert not cell.own or request.shows is not None or request.changes is not None, "nothing tells whose it was"
+    check(holder, row, cell, request.owner if role == "owner" and request.owner else scenario.caller(role), request)
 
 
 @pytest.mark.parametrize("row", OF_USERS, ids=lambda row: row.name)
-def test_no_user_acts_in_the_name_of_another(stage, row):
-    scene = stage.scene_for(row)
-    act_as = {"Hansard-Act-As": scene.owner.id}
-    check(stage, row, Cell(403, "service_only", False), scene.administrator, ask(row.name, scene), **act_as)
+def test_no_user_acts_in_the_name_of_another(holder, row):
+    scenario = holder.scenario_for(row)
+    act_as = {"Hansard-Act-As": scenario.owner.id}
+    cell = Cell(403, "service_only", False)
+    check(holder, row, cell, scenario.administrator, request_for(row.name, scenario), **act_as)
 
 
 @pytest.mark.parametrize("row", IN_A_NAME, ids=lambda row: row.name)
-def test_a_service_in_a_users_name_may_what_the_user_may(stage, row):
-    scene = stage.scene_for(row)
-    check(stage, row, row.in_a_strangers_name, scene.acting(scene.outsider), ask(row.name, scene))
+def test_a_service_acting_as_a_stranger_has_the_strangers_rights(holder, row):
+    scenario = holder.scenario_for(row)
+    check(holder, row, row.in_a_strangers_name, scenario.acting(scenario.outsider), request_for(row.name, scenario))

@@ -63,7 +63,7 @@ def test_public_channels_are_found_and_joined(world, people):
         person.refused("room_not_found", "POST", f"{public.path}/join")
 
 
-def test_a_private_channel_takes_in_by_a_members_word_or_link(people):
+def test_a_private_channel_admits_by_invite_or_by_a_member(people):
     office, olga, adam, mona, gus, sid = people
     private = olga.channel(office, "Private", public=False)
     for path, body in ((private.path, None), (f"{private.path}/members/{gus.id}", None)):
@@ -80,7 +80,7 @@ def test_a_private_channel_takes_in_by_a_members_word_or_link(people):
     assert mona.see(private)["role"] == "member"
 
 
-def test_administrators_of_the_workspace_tend_public_channels_without_being_in_them(world, people):
+def test_workspace_administrators_manage_public_channels_without_joining(world, people):
     office, olga, adam, mona, gus, sid = people
     public = mona.channel(office, "Public")
     mona.put(f"{public.path}/members/{gus.id}")

@@ -109,9 +109,9 @@ def test_many_who_refresh_one_token_at_once_get_one_pair(own_world):
 
     before = world.head
     with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
-        answers = list(pool.map(refresh, range(CLIENTS)))
-    assert sorted(answer.status_code for answer in answers) == [200] * (CLIENTS - 1) + [201]
-    assert len({(answer.json()["accessToken"], answer.json()["refreshToken"]) for answer in answers}) == 1
+        responses = list(pool.map(refresh, range(CLIENTS)))
+    assert sorted(response.status_code for response in responses) == [200] * (CLIENTS - 1) + [201]
+    assert len({(response.json()["accessToken"], response.json()["refreshToken"]) for response in responses}) == 1
     assert world.head == before + 1
 
 
@@ -131,20 +131,20 @@ def test_many_who_create_one_thing_at_once_create_it_once(own_world):
     with concurrent.futures.ThreadPoolExecutor(32) as pool:
         for person, method, path, body, key in acts:
             before = world.head
-            answers = list(pool.map(lambda _: person.again().request(method, path, body, key=key), range(32)))
-            assert sorted(answer.status_code for answer in answers) == [200] * 31 + [201], f"{method} {path}"
-            positions = {answer.json().get("revision", answer.json()["position"]) for answer in answers}
+            responses = list(pool.map(lambda _: person.again().request(method, path, body, key=key), range(32)))
+            assert sorted(response.status_code for response in responses) == [200] * 31 + [201], f"{method} {path}"
+            positions = {response.json().get("revision", response.json()["position"]) for response in responses}
             assert len(positions) == 1, f"{method} {path}"
             assert before < world.head <= before + 2
 
 
-def test_different_contents_under_one_id_race_for_it(own_world):
+def test_of_different_contents_under_one_id_one_wins(own_world):
     world = own_world
     anna = world.user("Anna")
     room = anna.room("Tea")
     path = room.message(new_id())
     with concurrent.futures.ThreadPoolExecutor(32) as pool:
-        answers = list(pool.map(lambda number: anna.again().request("PUT", path, {"text": f"{number}"}), range(32)))
-    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 31
-    (won,) = (answer.json() for answer in answers if answer.status_code == 201)
+        responses = list(pool.map(lambda number: anna.again().request("PUT", path, {"text": f"{number}"}), range(32)))
+    assert sorted(response.status_code for response in responses) == [201] + [409] * 31
+    (won,) = (response.json() for response in responses if response.status_code == 201)
     assert anna.get(path)["text"] == won["text"]

@@ -44,12 +44,12 @@ class Run:
     """The result of one run."""
 
     done: subprocess.CompletedProcess
-    # How often each operation was answered with each status.
-    answers: collections.Counter
+    # How often each operation got each status.
+    responses: collections.Counter
 
     @property
     def succeeded(self) -> set[str]:
-        return {operation for operation, status in self.answers if 200 <= status < 300}
+        return {operation for operation, status in self.responses if 200 <= status < 300}
 
     def check(self) -> None:
         output = f"{self.done.stdout[-12_000:]}\n{self.done.stderr[-2_000:]}"
@@ -113,8 +113,8 @@ def fuzz(caller: Api, folder: pathlib.Path, headers: dict[str, str], *options: s
         environment["HANSARD_FUZZED_AS_SERVICE"] = "1"
     sent = [part for name, value in headers.items() for part in ("--header", f"{name}: {value}")]
     done = schemathesis(document, caller.server, folder, environment, "--phases", phases, *sent, *options)
-    answers = (line.split() for line in tally.read_text().splitlines()) if tally.exists() else ()
-    return Run(done, collections.Counter((operation, int(status)) for operation, status in answers))
+    responses = (line.split() for line in tally.read_text().splitlines()) if tally.exists() else ()
+    return Run(done, collections.Counter((operation, int(status)) for operation, status in responses))
 
 
 @contextlib.contextmanager

@@ -56,11 +56,11 @@ def has(operation: Operation, codes: dict[str, set[str]]) -> bool:
     return all(names <= set(problems.get(status, [])) for status, names in codes.items())
 
 
-def test_no_key_stands_twice():
+def test_no_key_occurs_twice():
     yaml.load((DOCS / "openapi.yaml").read_text(), NothingTwice)
 
 
-def test_a_key_that_stands_twice_is_found():
+def test_a_key_that_occurs_twice_is_found():
     with pytest.raises(AssertionError, match="line 1: .*summary"):
         yaml.load("summary: x\nsummary: y\n", NothingTwice)
 

@@ -52,7 +52,7 @@ def test_a_retry_may_write_its_json_in_another_way(world, anna, room):
         anna.refused("id_in_use", "PUT", room.message(id), other)
 
 
-def test_something_must_be_said(anna, room):
+def test_a_message_needs_some_content(anna, room):
     anna.refused("invalid_field", "PUT", room.message(new_id()), {})
     anna.refused("invalid_field", "PUT", room.message(new_id()), {"data": {}})
     anna.refused("invalid_field", "PUT", room.message(new_id()), {"text": "x", "data": {}})
@@ -90,18 +90,18 @@ def test_a_file_that_nobody_uploaded(anna, ben, room):
 
 
 def test_in_bulk(world, anna, ben, room):
-    root, custom, answer = new_id(), new_id(), new_id()
+    root, custom, reply = new_id(), new_id(), new_id()
     lines = [
         {"op": "message.send", "roomId": room.id, "id": root, "text": "root", "mentions": {"everyone": True}},
         {"op": "message.send", "roomId": room.id, "id": custom, "type": "a", "data": [1]},
-        {"op": "message.send", "roomId": room.id, "id": answer, "text": "yes", "threadId": root, "replyTo": root},
+        {"op": "message.send", "roomId": room.id, "id": reply, "text": "yes", "threadId": root, "replyTo": root},
         {"op": "message.edit", "roomId": room.id, "id": root, "text": "Ben", "mentions": {"users": [ben.id]}},
         {"op": "reaction.add", "roomId": room.id, "messageId": root, "emoji": "👍"},
         {"op": "reaction.add", "roomId": room.id, "messageId": custom, "emoji": "👎"},
         {"op": "reaction.remove", "roomId": room.id, "messageId": custom, "emoji": "👎"},
         {"op": "message.pin", "roomId": room.id, "messageId": root},
-        {"op": "message.pin", "roomId": room.id, "messageId": answer},
-        {"op": "message.unpin", "roomId": room.id, "messageId": answer},
+        {"op": "message.pin", "roomId": room.id, "messageId": reply},
+        {"op": "message.unpin", "roomId": room.id, "messageId": reply},
     ]
     bad = [
         {"op": "message.send", "roomId": room.id, "id": new_id()},
@@ -118,5 +118,5 @@ def test_in_bulk(world, anna, ben, room):
     assert shown["mentions"] == {"users": [ben.id], "everyone": False} and shown["pinned"] is True
     assert shown["reactions"] == [{"emoji": "👍", "count": 1, "me": False}] and shown["thread"]["replyCount"] == 1
     assert ben.get(room.message(custom))["data"] == [1] and "reactions" not in ben.get(room.message(custom))
-    assert ben.get(room.message(answer))["replyTo"] == root and "pinned" not in ben.get(room.message(answer))
+    assert ben.get(room.message(reply))["replyTo"] == root and "pinned" not in ben.get(room.message(reply))
     assert [result["status"] for result in anna.ingest(lines[:3])] == [200, 200, 200]

@@ -24,14 +24,14 @@ def test_a_device_is_registered_replaced_and_removed(world, anna):
 def test_push_tokens_are_never_given_back(anna):
     path = f"/v1/devices/{new_id()}"
     body = PHONE | {"fcmToken": "fcm-secret-2"}
-    for answer in (
+    for response in (
         anna.request("PUT", path, body), anna.request("GET", path), anna.request("GET", "/v1/devices"),
         anna.request("DELETE", path),
     ):
-        assert "secret" not in answer.text
+        assert "secret" not in response.text
 
 
-def test_devices_are_their_owners_alone(anna, ben):
+def test_devices_are_visible_to_their_owner_only(anna, ben):
     path = f"/v1/devices/{new_id()}"
     anna.put(path, PHONE)
     ben.refused("device_not_found", "GET", path)

@@ -7,7 +7,7 @@ import pytest
 from harness.client import Api, new_id
 
 
-def test_it_is_one_room_however_often_and_by_whomever_it_is_asked_for(world, anna, ben):
+def test_every_request_for_the_same_members_gives_the_same_room(world, anna, ben):
     room = anna.direct(ben)
     ben.send(room, "hello")
     head = world.head
@@ -33,31 +33,31 @@ def test_many_who_ask_at_once_get_one_room(world):
     users = world.users(*(f"User {number}" for number in range(6)))
     body = {"kind": "direct", "memberIds": [user.id for user in users]}
 
-    def ask(number):
+    def request(number):
         return Api(world.server, users[number % 6].token).request("POST", "/v1/rooms", body)
 
     before = world.head
     with concurrent.futures.ThreadPoolExecutor(24) as pool:
-        answers = list(pool.map(ask, range(24)))
-    assert sorted(answer.status_code for answer in answers) == [200] * 23 + [201]
-    assert len({(answer.json()["id"], answer.json()["position"]) for answer in answers}) == 1
+        responses = list(pool.map(request, range(24)))
+    assert sorted(response.status_code for response in responses) == [200] * 23 + [201]
+    assert len({(response.json()["id"], response.json()["position"]) for response in responses}) == 1
     assert world.head == before + 7
 
 
 def test_who_can_be_in_it(world, anna, ben):
-    def ask(members):
+    def request(members):
         return {"kind": "direct", "memberIds": members}
 
     for members in ([], [anna.id]):
-        anna.refused("direct_members_out_of_range", "POST", "/v1/rooms", ask(members))
+        anna.refused("direct_members_out_of_range", "POST", "/v1/rooms", request(members))
     others = [user.id for user in world.users(*(f"User {number}" for number in range(9)))]
-    anna.refused("direct_members_out_of_range", "POST", "/v1/rooms", ask(others))
+    anna.refused("direct_members_out_of_range", "POST", "/v1/rooms", request(others))
     for count in (7, 8):
-        assert len(anna.post("/v1/rooms", ask(others[:count]))["participants"]) == count + 1
-    anna.refused("user_not_found", "POST", "/v1/rooms", ask([new_id()]))
+        assert len(anna.post("/v1/rooms", request(others[:count]))["participants"]) == count + 1
+    anna.refused("user_not_found", "POST", "/v1/rooms", request([new_id()]))
     anna.refused("invalid_field", "POST", "/v1/rooms", {"kind": "direct"})
     for field in ({"name": "Us"}, {"id": new_id()}, {"topic": "us"}, {"isPublic": False}, {"workspaceId": new_id()}):
-        anna.refused("invalid_field", "POST", "/v1/rooms", ask([ben.id]) | field)
+        anna.refused("invalid_field", "POST", "/v1/rooms", request([ben.id]) | field)
 
 
 @pytest.mark.parametrize("method, rest, body", [
@@ -67,7 +67,7 @@ def test_who_can_be_in_it(world, anna, ben):
     ("PUT", "/members/{other}/role", {"role": "administrator"}), ("PUT", "/members/{other}/silence", {}),
     ("PUT", "/bans/{other}", None), ("DELETE", "/bans/{other}", None), ("POST", "/invites", {}),
 ])
-def test_its_members_and_looks_are_fixed(world, anna, ben, method, rest, body):
+def test_its_members_name_topic_and_picture_are_fixed(world, anna, ben, method, rest, body):
     room = anna.direct(ben)
     known = {"other": ben.id, "new": world.user("Carla").id}
     body = body and {name: value.format(**known) for name, value in body.items()}

@@ -15,10 +15,10 @@ def enable(world: World, user: str, expect: int = 201, **options) -> dict:
     return world.admin.post(f"/v1/admin/users/{user}/enable", expect=expect, **options)
 
 
-def test_a_disabled_account_is_out_at_once(world):
+def test_a_disabled_account_loses_access_immediately(world):
     anna = world.account()
-    answer = disable(world, anna.id)
-    assert answer["disabledAt"] is not None and answer["id"] == anna.id
+    response = disable(world, anna.id)
+    assert response["disabledAt"] is not None and response["id"] == anna.id
     head = world.head
     anna.refused("session_ended", "GET", "/v1/me")
     anna.refused("session_ended", "PATCH", "/v1/me", {"nickname": "Late"})
@@ -33,8 +33,8 @@ def test_a_disabled_account_is_out_at_once(world):
     body = {"token": token, "newPassword": "another kettle"}
     world.nobody.refused("account_disabled", "POST", "/v1/password-resets", body)
     assert world.head == head
-    # A service still acts in the user's name.
-    assert world.acting_as(anna.id).get("/v1/me")["disabledAt"] == answer["disabledAt"]
+    # A service can still act as the user.
+    assert world.acting_as(anna.id).get("/v1/me")["disabledAt"] == response["disabledAt"]
 
 
 def test_an_enabled_account_logs_in_anew(world):
@@ -58,8 +58,8 @@ def test_a_late_retry_does_not_disable_again(world):
     assert disable(world, anna.id)["disabledAt"] == since
 
 
-def test_it_takes_effect_on_requests_under_way(world):
-    """Of a stream of writes some come before, and none after."""
+def test_it_affects_requests_in_flight(world):
+    """Of a stream of writes, some come before the account is disabled, and none after."""
     anna = world.user("Anna")
     room = anna.room("Tea")
     positions, codes = [], []
@@ -68,12 +68,12 @@ def test_it_takes_effect_on_requests_under_way(world):
     def write():
         person = anna.again()
         while not codes:
-            answer = person.request("PUT", room.message(new_id()), {"text": "x"})
-            if answer.status_code == 201:
-                positions.append(answer.json()["position"])
+            response = person.request("PUT", room.message(new_id()), {"text": "x"})
+            if response.status_code == 201:
+                positions.append(response.json()["position"])
                 started.set()
             else:
-                codes.append(answer.json()["code"])
+                codes.append(response.json()["code"])
 
     threads = [threading.Thread(target=write) for _ in range(3)]
     for thread in threads:
@@ -114,7 +114,7 @@ def test_operators_list_and_end_sessions(world):
     assert world.admin.delete(path, expect=200)["sessions"] == []
 
 
-def test_it_is_for_services_alone(world, anna, ben):
+def test_only_services_can_disable(world, anna, ben):
     head = world.head
     for method, route in (("POST", "disable"), ("POST", "enable"), ("GET", "sessions"), ("DELETE", "sessions")):
         ben.refused("service_only", method, f"/v1/admin/users/{anna.id}/{route}")

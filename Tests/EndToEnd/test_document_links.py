@@ -41,7 +41,7 @@ def broken(page, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
-def test_links_lead_somewhere(page):
+def test_links_have_targets(page):
     assert broken(page, page.read_text()) == []
 
 

@@ -14,7 +14,7 @@ from harness.contract import contract
 from harness.errors import documented_codes
 from harness.places import DOCS, ROOT
 from harness.server import Server
-from harness.views import view_names
+from harness.read_models import read_model_names
 
 SHOWN_SECONDS = 60
 
@@ -38,7 +38,7 @@ def test_the_settings_are_those_of_the_table():
     assert len(rows) > 5
 
 
-def test_the_contract_speaks_of_documented_codes_only():
+def test_the_contract_has_documented_codes_only():
     for operation in contract().operations:
         problems = operation.spec.get("x-problems", {})
         for status, codes in problems.items():
@@ -123,7 +123,7 @@ def test_health(server):
         contract().check("GET", server.url + path, response)
         assert response.status_code == 200
     names = {projection["name"] for projection in response.json()["projections"]}
-    assert names == set(view_names())
+    assert names == set(read_model_names())
 
 
 def test_the_server_serves_the_page_that_describes_it(server):
@@ -158,7 +158,7 @@ def paste(commands: str, folder: pathlib.Path, server: Server) -> str:
 
 def check_conversation(output: str) -> None:
     unread = re.findall(r'"unreadCount"\s*:\s*(\d+)', output)
-    assert unread and unread[-1] == "1", f"the last answer shows no unread message:\n{output}"
+    assert unread and unread[-1] == "1", f"the last response shows no unread message:\n{output}"
 
 
 def test_what_the_server_prints_can_be_pasted(tmp_path):

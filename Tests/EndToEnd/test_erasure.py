@@ -15,7 +15,7 @@ from harness.client import new_id
 from harness.command import audit, hansard
 from harness.people import World
 from harness.places import hansard_binary
-from harness.real_log import read_parts, seal, written_anew
+from harness.real_log import read_parts, seal, rewrite_log
 from harness.server import Server
 from harness.verifying import verify  # noqa: F401 (fixture)
 
@@ -89,21 +89,21 @@ def shown(story, tmp_path, verify):
         path.write_text(hansard("log", "prove", "--data", data, "--position", position).output)
         said = hansard("log", "check-proof", path, "--key", story.key).output
         assert said.startswith(f"ok: the record is at position {position} of ")
-        answer = verify("--proof", path, "--key", story.key, "--checkpoint", story.kept)
-        assert (answer.status, answer.result.get("position")) == (0, position), answer.errors
+        outcome = verify("--proof", path, "--key", story.key, "--checkpoint", story.kept)
+        assert (outcome.status, outcome.result.get("position")) == (0, position), outcome.errors
         extra = path.read_text().split("\n")[1].removeprefix("extra ")
-        return json.loads(base64.b64decode(extra)), answer.result
+        return json.loads(base64.b64decode(extra)), outcome.result
     return prove
 
 
 def test_the_kept_head_holds_for_the_copy(story, copy, bare, verify):
     for erased in (copy, bare):
-        answer = verify("--data", erased.data, "--checkpoint", story.kept, "--key", story.key)
-        assert answer.status == 0, answer.errors
-        assert answer.result["root"] == story.kept.read_text().split("\n")[2]
+        outcome = verify("--data", erased.data, "--checkpoint", story.kept, "--key", story.key)
+        assert outcome.status == 0, outcome.errors
+        assert outcome.result["root"] == story.kept.read_text().split("\n")[2]
         forms = [event.form for event in erased.events.values()]
-        assert (answer.result["erased"], answer.result["ownSalts"]) == (forms.count(ERASED), forms.count(OWN_SALT))
-        assert (answer.result["records"], answer.result["sealed"]) == (len(story.rows), 1)
+        assert (outcome.result["erased"], outcome.result["ownSalts"]) == (forms.count(ERASED), forms.count(OWN_SALT))
+        assert (outcome.result["records"], outcome.result["sealed"]) == (len(story.rows), 1)
 
 
 def test_what_the_user_wrote_and_nothing_else_is_erased(story, copy, bare):
@@ -162,7 +162,7 @@ def test_a_forged_digest_is_caught_by_the_kept_head(story, copy, tmp_path, verif
             return [*events[: position - 1], forged, *events[position:]]
 
         data = tmp_path / f"forged-{number}"
-        written_anew(copy.data, data, change)
+        rewrite_log(copy.data, data, change)
         assert verify("--data", data, "--key", story.key).status == 0
-        answer = verify("--data", data, "--key", story.key, "--checkpoint", story.kept)
-        assert answer.status == 1 and answer.result["file"] == str(story.kept)
+        outcome = verify("--data", data, "--key", story.key, "--checkpoint", story.kept)
+        assert outcome.status == 1 and outcome.result["file"] == str(story.kept)

@@ -32,7 +32,7 @@ def bearer(world, token: str) -> Api:
     return Api(world.server, token)
 
 
-def test_who_is_seen_for_the_first_time_is_registered(world, issuer):
+def test_a_first_request_registers_the_user(world, issuer):
     subject = f"customer-{new_id()}|한"
     anna = bearer(world, issuer.token(subject, nickname="Anna"))
     me = anna.get("/v1/me")
@@ -57,7 +57,7 @@ def test_first_requests_at_once_make_one_account(world, issuer):
         assert len({me["id"] for me in pool.map(lambda _: bearer(world, token).get("/v1/me"), range(16))}) == 1
 
 
-def test_they_are_good_wherever_a_users_token_is(world, issuer):
+def test_they_are_accepted_wherever_a_users_token_is(world, issuer):
     anna = bearer(world, issuer.token(new_id()))
     room = anna.post("/v1/rooms", {"id": new_id(), "name": "Tea"})
     message = new_id()
@@ -83,7 +83,7 @@ def test_wrong_tokens_are_refused(world, issuer):
     refused(issuer.token(new_id(), Key("RS256", "r9")))
 
 
-def test_one_that_is_known_expires_all_the_same(world, issuer):
+def test_a_cached_token_still_expires(world, issuer):
     def attempt() -> Api | None:
         token = issuer.token(new_id(), exp=int(time.time()) - LEEWAY_SECONDS + TOKEN_SECONDS)
         anna = bearer(world, token)
@@ -108,12 +108,12 @@ def test_a_disabled_user_is_refused_at_once_and_let_in_again(world, issuer):
     assert anna.get("/v1/me")["id"] == me["id"]
 
 
-def test_without_the_setting_they_are_nobodys(tmp_path, issuer):
+def test_without_the_setting_they_are_refused(tmp_path, issuer):
     with configured(tmp_path, {}) as world:
         bearer(world, issuer.token(new_id())).refused("access_token_invalid", "GET", "/v1/me")
 
 
-def test_own_tokens_stay_good_beside_them(world):
+def test_own_tokens_remain_valid(world):
     assert world.account().get("/v1/me")["nickname"] == "Anna"
 
 

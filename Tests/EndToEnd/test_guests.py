@@ -95,7 +95,7 @@ def test_an_address_makes_a_guest_a_full_account(world):
     assert person.get(f"/v1/users/{account['id']}")["isGuest"] is False
 
 
-def test_a_linked_login_does_so_too(world, issuer):
+def test_a_linked_login_makes_a_guest_a_full_account(world, issuer):
     _, person = guest(world)
     linked = person.post("/v1/me/identities", {"idToken": issuer.token(new_id()), "currentPassword": PASSWORD})
     assert linked["isGuest"] is False

@@ -40,7 +40,7 @@ def test_what_operators_are_shown(tmp_path):
         ('curl -sS "$host/healthz"', '{"status":"broken"}', "and 'broken' is shown"),
         ('curl -sS "$host/healthz"', '{"status":"ok","colour":"red"}', "has no colour"),
         ('curl -sS "$host/healthz"', "{}", "also has status"),
-        ("ask $admin GET '/v1/admin/users?externalId=x'", "", "shows 0 answers and prints 1"),
+        ("ask $admin GET '/v1/admin/users?externalId=x'", "", "shows 0 responses and prints 1"),
         ("tell $admin GET /v1/admin/users", "", "invalid_query"),
         ('ask "" GET /v1/me | jq .code', '"access_token_missing"', "ended with 22"),
         ("jq -n '{host: $ENV.admin}'", '{"host":"$host"}', "is shown"),

@@ -18,15 +18,15 @@ def compared(server, path: str, status: int, **headers: str) -> requests.Respons
     assert head.content == again.content == b""
     assert head.status_code == get.status_code == again.status_code == status
 
-    def steady(answer: requests.Response) -> dict[str, str]:
+    def steady(response: requests.Response) -> dict[str, str]:
         varying = VARYING | ({"Content-Length"} if status >= 400 else set())
-        return {name: value for name, value in answer.headers.items() if name not in varying}
+        return {name: value for name, value in response.headers.items() if name not in varying}
 
     assert steady(head) == steady(get) == steady(again)
     return head
 
 
-def test_what_can_be_had_can_be_asked_about(server, anna, room):
+def test_head_matches_get(server, anna, room):
     token = f"Bearer {anna.token}"
     compared(server, "/healthz", 200)
     compared(server, "/openapi.yaml", 200)
@@ -37,7 +37,7 @@ def test_what_can_be_had_can_be_asked_about(server, anna, room):
     compared(server, "/v1/nothing", 404)
 
 
-def test_a_medium_is_told_of_as_it_would_be_sent(server, anna):
+def test_head_of_a_medium_matches_its_download(server, anna):
     content = new_id().encode() * 10_000
     path = f"/v1/media/{anna.request('POST', '/v1/media', data=content).json()['id']}"
     token = f"Bearer {anna.token}"
@@ -50,12 +50,12 @@ def test_a_medium_is_told_of_as_it_would_be_sent(server, anna):
     compared(server, path, 416, Authorization=token, Range=f"bytes={len(content)}-")
 
 
-def test_it_is_allowed_where_get_is_and_nowhere_else(server, anna):
+def test_head_is_allowed_exactly_where_get_is(server, anna):
     def allowed(path: str) -> tuple[int, set[str], bytes]:
-        answer = requests.request(
+        response = requests.request(
             "HEAD" if path == "/v1/ingest" else "PUT", f"{server.url}{path}", timeout=30,
             headers={"Authorization": f"Bearer {anna.token}"})
-        return answer.status_code, set(answer.headers["Allow"].split(", ")), answer.content
+        return response.status_code, set(response.headers["Allow"].split(", ")), response.content
 
     status, methods, _ = allowed("/v1/me")
     assert status == 405 and {"GET", "HEAD"} <= methods

@@ -75,7 +75,7 @@ def test_a_second_import_repeats(server, told):
     assert server.head() == head
 
 
-def test_what_follows_is_added(server, told):
+def test_appended_lines_are_added(server, told):
     file, _, report = told
     longer = [*STORY, line(11, "message", "dora", "new here"), line(10, "message", "anna", "again")]
     before = server.head()
@@ -106,14 +106,14 @@ def test_bad_lines_fail_and_are_named(server, tmp_path):
 
 
 @pytest.mark.parametrize("content", ["nonsense\n", '{"at":"yesterday"}\n', '{"at":"2020-05-01T10:00:00.000Z"}\n'])
-def test_a_file_that_is_no_history(server, tmp_path, content):
+def test_a_file_that_is_not_a_history(server, tmp_path, content):
     file = tmp_path / "wrong.jsonl"
     file.write_text(json.dumps(line(0, "join", "eve")) + "\n" + content)
     outcome = run_import(server, file, expect=None)
     assert outcome.status != 0 and "2" in outcome.errors
 
 
-def test_what_cannot_be_reached_or_read(server, tmp_path):
+def test_unreachable_servers_and_unreadable_files(server, tmp_path):
     file = history.write(STORY, tmp_path / "story.jsonl")
     token = tmp_path / "token"
     token.write_text("nonsense")

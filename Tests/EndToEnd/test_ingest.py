@@ -217,13 +217,13 @@ def test_a_client_that_sends_more_than_a_body_may_have_before_it_reads(world, an
     with IngestStream(world.server, anna.token, content_length=len(data), timeout=600) as stream:
         stream.send_bytes(data)
         results = list(stream.results())
-    assert stream.answer_over, "the answer broke off"
+    assert stream.response_ended, "the response broke off"
     assert [result["status"] for result in results] == [400] * 60_000 + [201] * good + [413]
     assert (results[-1]["code"], results[-1]["line"]) == ("body_too_large", 60_000 + good + 1)
 
 
-def test_what_a_client_does_not_read_takes_no_more_room_than_its_lines(own_world):
-    """As many lines as a body may have, and one more, of the shortest kind; the results are fetched late."""
+def test_unread_results_take_no_more_memory_than_the_lines(own_world):
+    """More of the shortest lines than a body may have. The client reads the results late."""
     server = own_world.server
     before = resident_bytes(server.process.pid)
     data = b"x\n" * (INGEST_LINES + 1_000)
@@ -250,13 +250,13 @@ def wait_until_idle(server: Server) -> None:
         time.sleep(IDLE_SECONDS)
 
 
-def test_a_broken_stream_keeps_what_was_answered(world, anna, room):
+def test_a_broken_stream_keeps_what_was_acknowledged(world, anna, room):
     lines = [message(room, f"{number}") for number in range(500)]
     with IngestStream(world.server, anna.token) as stream:
         stream.send(*lines)
-        answered = [stream.result() for _ in range(300)]
-    assert {result["status"] for result in answered} == {201}
-    for result, line in zip(answered, lines):
+        results = [stream.result() for _ in range(300)]
+    assert {result["status"] for result in results} == {201}
+    for result, line in zip(results, lines):
         assert anna.get(room.message(line["id"]))["position"] == result["position"]
     again = anna.ingest(lines)
     assert {result["status"] for result in again} <= {200, 201}

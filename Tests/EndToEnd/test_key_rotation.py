@@ -33,7 +33,7 @@ def test_others_can_check_tokens_by_the_published_keys(world):
     assert [key["kid"] for key in response.json()["keys"]] == ["hansard-1"]
 
 
-def test_old_tokens_stay_good_and_new_ones_have_the_new_key(world):
+def test_old_tokens_remain_valid_and_new_ones_have_the_new_key(world):
     before = world.user("Anna")
     done = world.admin.post(ROTATE)
     assert (done["kid"], done["position"]) == ("hansard-2", world.head)

@@ -11,8 +11,8 @@ from harness.people import World
 from harness.server import Server
 
 
-def answered(api: Api, method: str, path: str, body=None) -> tuple[int, dict]:
-    """Without the check of the contract, which has the usual numbers."""
+def request(api: Api, method: str, path: str, body=None) -> tuple[int, dict]:
+    """Sends a request without checking the contract, which has the default statuses."""
     import json
 
     headers = {"Authorization": f"Bearer {api.token}"} if api.token else {}
@@ -29,10 +29,10 @@ def test_an_expired_access_token(tmp_path, is_on, status):
         anna = world.user("Anna")
         time.sleep(2.1)
         for method, path, body in (("GET", "/v1/me", None), ("GET", "/v1/rooms", None), ("POST", "/v1/rooms", {"name": "x"})):
-            found, problem = answered(anna, method, path, body)
+            found, problem = request(anna, method, path, body)
             assert (found, problem["status"], problem["code"]) == (status, status, "access_token_expired")
-        # Any other 401 stays what it is.
-        found, problem = answered(Api(world.server, "nonsense"), "GET", "/v1/me")
+        # Any other 401 stays the same.
+        found, problem = request(Api(world.server, "nonsense"), "GET", "/v1/me")
         assert (found, problem["code"]) == (401, "access_token_invalid")
 
 
@@ -42,9 +42,9 @@ def test_an_expired_refresh_token(tmp_path, is_on, status):
         anna = world.user("Anna")
         time.sleep(1.2)
         body = {"refreshToken": anna.tokens["refreshToken"]}
-        found, problem = answered(world.nobody, "POST", "/v1/sessions/refresh", body)
+        found, problem = request(world.nobody, "POST", "/v1/sessions/refresh", body)
         assert (found, problem["status"], problem["code"]) == (status, status, "refresh_token_expired")
-        found, problem = answered(world.nobody, "POST", "/v1/sessions/refresh", {"refreshToken": "x"})
+        found, problem = request(world.nobody, "POST", "/v1/sessions/refresh", {"refreshToken": "x"})
         assert (found, problem["code"]) == (401, "refresh_token_invalid")
 
 
@@ -60,7 +60,7 @@ def test_a_refresh_token_from_before_a_backup_was_put_back(tmp_path):
     restored = Server(tmp_path / "backup", *flags).start()
     try:
         body = {"refreshToken": later.tokens["refreshToken"]}
-        assert answered(Api(restored), "POST", "/v1/sessions/refresh", body)[0] == 418
+        assert request(Api(restored), "POST", "/v1/sessions/refresh", body)[0] == 418
     finally:
         restored.end()
 
@@ -77,9 +77,9 @@ def test_the_end_of_every_list(tmp_path, setting, end):
             (f"{room.path}/messages", ["nextCursor", "previousCursor"]),
         ]
         for path, fields in ends:
-            page = answered(anna, "GET", path)[1]
+            page = request(anna, "GET", path)[1]
             assert [page[field] for field in fields] == [end] * len(fields), path
-        page = answered(anna, "GET", f"{room.path}/messages?limit=1")[1]
+        page = request(anna, "GET", f"{room.path}/messages?limit=1")[1]
         assert page["nextCursor"] not in (None, "", "0")
         # Only cursors change: other absent values are still null.
         assert page["messages"][0]["editedAt"] is None

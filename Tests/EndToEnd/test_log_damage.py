@@ -179,7 +179,7 @@ def refused_to_start(data, name: str) -> None:
     assert name in server.tail(), f"the refusal does not name {name}"
 
 
-def test_a_second_server_is_kept_out(server):
+def test_a_second_server_is_refused(server):
     second = Server(server.data)
     second.output, second.errors = server.data.parent / "second.output", server.data.parent / "second.errors"
     with pytest.raises(AssertionError, match="before it was ready"):

@@ -21,11 +21,11 @@ def grown(tmp_path_factory):
     growing = Growing(tmp_path_factory.mktemp("grown")).fill()
     growing.keep("before any seal")
     seal(growing.data)
-    growing.talk(20)
+    growing.send_messages(20)
     growing.keep("one sealed, some active")
     seal(growing.data)
     growing.keep("two sealed")
-    growing.talk(15)
+    growing.send_messages(15)
     growing.keep("now")
     return growing
 
@@ -51,12 +51,13 @@ def check(grown, tmp_path, verify):
     def judge(text: str, since=None, key: str = grown.key) -> int:
         path = tmp_path / "proof.txt"
         path.write_text(text)
-        told = hansard("log", "check-proof", path, "--key", key, *(["--since", since] if since else []), expect=None)
-        answer = verify("--proof", path, "--key", key, *(["--checkpoint", since] if since else []))
-        # Where there is no old head to compare with, the script cannot run; the executable takes it for a wrong proof.
-        assert answer.status == told.status or (since is None and answer.status == 2), f"{answer.errors}\n{told.text}"
-        assert (told.output != "") == (told.status == 0) and (told.errors != "") == (told.status != 0)
-        return told.status
+        checked = hansard("log", "check-proof", path, "--key", key, *(["--since", since] if since else []), expect=None)
+        outcome = verify("--proof", path, "--key", key, *(["--checkpoint", since] if since else []))
+        # Without an old tree head to compare with, the script cannot run. The executable reports the proof as invalid.
+        is_agreed = outcome.status == checked.status or (since is None and outcome.status == 2)
+        assert is_agreed, f"{outcome.errors}\n{checked.text}"
+        assert (checked.output != "") == (checked.status == 0) and (checked.errors != "") == (checked.status != 0)
+        return checked.status
     return judge
 
 
@@ -94,10 +95,10 @@ def test_a_tree_head_is_the_same_however_often_it_is_asked_for(grown):
 
 def test_every_kept_head_is_accepted_by_both(grown, verify):
     kept = [part for path in grown.heads.values() for part in ("--checkpoint", path)]
-    answer = verify("--data", grown.data, "--key", grown.key, *kept)
-    assert (answer.status, answer.result["keptCheckpoints"], answer.result["sealed"]) == (0, 5, 2), answer.errors
+    outcome = verify("--data", grown.data, "--key", grown.key, *kept)
+    assert (outcome.status, outcome.result["keptCheckpoints"], outcome.result["sealed"]) == (0, 5, 2), outcome.errors
     text = hansard("log", "verify", "--data", grown.data, *kept).output
-    assert "agrees with 7 signed tree heads" in text and answer.result["root"] in text
+    assert "agrees with 7 signed tree heads" in text and outcome.result["root"] in text
 
 
 # Inclusion
@@ -217,8 +218,8 @@ def test_a_consistency_proof_that_was_tampered_with_does_not_hold(grown, check):
 def test_a_proof_is_held_against_the_right_old_head(grown, check, stranger):
     proof = prove(grown.data, "--since", grown.heads["before any seal"])
     assert check(proof, since=grown.heads["before any seal"]) == 0
-    told = hansard("log", "check-proof", "-", "--key", grown.key, expect=None)
-    assert told.status != 0
+    checked = hansard("log", "check-proof", "-", "--key", grown.key, expect=None)
+    assert checked.status != 0
     path = grown.folder / "proof.txt"
     path.write_text(proof)
     for since in (grown.heads["two sealed"], grown.heads["empty"], stranger[1]):
@@ -259,7 +260,7 @@ def test_a_key_may_be_a_file_or_its_text(grown, tmp_path):
         assert refusal.status != 0 and refusal.errors.startswith("hansard: ")
 
 
-def test_what_cannot_be_proved_is_said(grown, events, stranger, tmp_path):
+def test_an_impossible_proof_is_explained(grown, events, stranger, tmp_path):
     for position in (0, len(events) + 1, 1 << 62):
         refusal = hansard("log", "prove", "--data", grown.data, "--position", position, expect=2)
         assert f"has positions 1 to {len(events)}" in refusal.errors

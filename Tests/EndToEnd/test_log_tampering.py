@@ -9,7 +9,7 @@ import pytest
 
 from harness.command import hansard, stat
 from harness.note_signer import NoteSigner
-from harness.real_log import Growing, copy_data, leaves_of, seal, written_anew
+from harness.real_log import Growing, copy_data, leaves_of, seal, rewrite_log
 from harness.verifying import verify  # noqa: F401 (fixture)
 
 ANOTHER_SEED = bytes(32)
@@ -22,11 +22,11 @@ def grown(tmp_path_factory):
     """Two sealed segments, and an active one with several blocks."""
     growing = Growing(tmp_path_factory.mktemp("grown")).fill()
     seal(growing.data)
-    growing.talk(12)
+    growing.send_messages(12)
     growing.keep("first")
     growing.backup = copy_data(growing.data, growing.folder / "backup")
     seal(growing.data)
-    growing.talk(15)
+    growing.send_messages(15)
     growing.keep("now")
     return growing
 
@@ -85,16 +85,16 @@ def test_a_change_is_seen_by_the_heads(grown, tmp_path, kind, place, verify):
     """The forger recreates everything. With the signing key, only a tree head saved elsewhere reveals it. Without the
     key, the stored tree heads reveal it."""
     data = tmp_path / "data"
-    written_anew(grown.data, data, lambda events: kind(len(events) + PLACES[place])(events))
+    rewrite_log(grown.data, data, lambda events: kind(len(events) + PLACES[place])(events))
     assert verify("--data", data, "--key", grown.key).status == 0
-    answer = verify("--data", data, "--key", grown.key, "--checkpoint", grown.heads["now"])
-    assert answer.status == 1 and answer.result["file"] == str(grown.heads["now"])
+    outcome = verify("--data", data, "--key", grown.key, "--checkpoint", grown.heads["now"])
+    assert outcome.status == 1 and outcome.result["file"] == str(grown.heads["now"])
     for name in names(grown.data, ".checkpoint"):
         shutil.copy(grown.data / "log" / name, data / "log" / name)
-    answer = verify("--data", data, "--key", grown.key)
-    # Nothing is signed behind the last seal: there a kept head is all.
-    assert answer.status == (0 if place == "active" else 1)
-    assert place == "active" or answer.result["file"].endswith(".checkpoint"), answer.errors
+    outcome = verify("--data", data, "--key", grown.key)
+    # After the last seal nothing is signed, so only a saved tree head can reveal a change there.
+    assert outcome.status == (0 if place == "active" else 1)
+    assert place == "active" or outcome.result["file"].endswith(".checkpoint"), outcome.errors
 
 
 @pytest.mark.parametrize("kind, place", [
@@ -103,9 +103,9 @@ def test_a_change_is_seen_by_the_heads(grown, tmp_path, kind, place, verify):
 def test_a_change_does_not_fit_the_tree_that_was_there(grown, tmp_path, kind, place, verify):
     """The forger recreates everything except the tree: peaks, nodes and tree heads are those of the original log."""
     data, tree = tmp_path / "data", leaves_of(grown.data)
-    written_anew(grown.data, data, lambda events: kind(len(events) + PLACES[place])(events), tree=tree)
-    answer = verify("--data", data, "--key", grown.key)
-    assert answer.status == (0 if place == "active" else 1)
+    rewrite_log(grown.data, data, lambda events: kind(len(events) + PLACES[place])(events), tree=tree)
+    outcome = verify("--data", data, "--key", grown.key)
+    assert outcome.status == (0 if place == "active" else 1)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -115,26 +115,26 @@ def test_a_time_that_goes_back_is_damage(grown, tmp_path, place, verify):
         time = events[index - 1].time - 1
         return [*events[:index], dataclasses.replace(events[index], time=time), *events[index + 1 :]]
 
-    written_anew(grown.data, tmp_path / "data", change)
-    answer = verify("--data", tmp_path / "data")
-    assert answer.status == 1 and "time" in answer.errors and answer.executable.errors.count("recorded time") == 1
+    rewrite_log(grown.data, tmp_path / "data", change)
+    outcome = verify("--data", tmp_path / "data")
+    assert outcome.status == 1 and "time" in outcome.errors and outcome.executable.errors.count("recorded time") == 1
 
 
 def test_the_forger_writes_what_the_executable_accepts(grown, tmp_path, verify):
-    """Otherwise the tests below would see bad forgeries, not forgeries."""
-    writer = written_anew(grown.data, tmp_path / "data")
+    """Checks that valid forgeries pass, so that the tests below do not detect mere mistakes of the forger."""
+    writer = rewrite_log(grown.data, tmp_path / "data")
     for name in ("first", "now"):
-        answer = verify("--data", tmp_path / "data", "--checkpoint", grown.heads[name], "--key", grown.key)
-        assert answer.status == 0, answer.errors
+        outcome = verify("--data", tmp_path / "data", "--checkpoint", grown.heads[name], "--key", grown.key)
+        assert outcome.status == 0, outcome.errors
     assert writer.head(len(writer.events)) == grown.heads["now"].read_text()
     for name in names(grown.data, ".checkpoint"):
         of_both = [(data / "log" / name).read_text() for data in (grown.data, tmp_path / "data")]
         assert of_both[0] == of_both[1]
 
 
-def test_a_replaced_key_is_seen_by_who_knows_the_right_one(grown, tmp_path, verify):
+def test_a_replaced_key_is_detected_with_the_trusted_key(grown, tmp_path, verify):
     data, signer = tmp_path / "data", NoteSigner(grown.key.split("+")[0], ANOTHER_SEED)
-    written_anew(grown.data, data, lambda events: edited(len(events) - 20)(events), seed=ANOTHER_SEED)
+    rewrite_log(grown.data, data, lambda events: edited(len(events) - 20)(events), seed=ANOTHER_SEED)
     assert (data / "checkpoint.pub").read_text().strip() == signer.verifier_key() != grown.key
     assert verify("--data", data).status == 0, "without the right key nothing can be seen"
     assert verify("--data", data, "--key", grown.key).status == 1
@@ -145,9 +145,9 @@ def test_a_replaced_key_is_seen_by_who_knows_the_right_one(grown, tmp_path, veri
 def test_only_the_key_is_replaced(data, grown, verify):
     signer = NoteSigner(grown.key.split("+")[0], ANOTHER_SEED)
     (data / "checkpoint.pub").write_text(signer.verifier_key() + "\n")
-    answer = verify("--data", data)
-    assert answer.status == 1 and answer.result["file"] == names(data, ".checkpoint")[0]
-    assert names(data, ".checkpoint")[0] in answer.executable.errors
+    outcome = verify("--data", data)
+    assert outcome.status == 1 and outcome.result["file"] == names(data, ".checkpoint")[0]
+    assert names(data, ".checkpoint")[0] in outcome.executable.errors
 
 
 # Rollbacks
@@ -156,16 +156,16 @@ def test_only_the_key_is_replaced(data, grown, verify):
 @pytest.mark.parametrize("count", [1, 10, 30, 2000])
 def test_a_rollback_below_a_kept_head_is_seen(grown, tmp_path, count, verify):
     data = tmp_path / "data"
-    written_anew(grown.data, data, lambda events: events[:-count])
-    answer = verify("--data", data, "--checkpoint", grown.heads["now"], "--key", grown.key)
-    assert answer.status == 1 and "rolled back" in answer.errors
+    rewrite_log(grown.data, data, lambda events: events[:-count])
+    outcome = verify("--data", data, "--checkpoint", grown.heads["now"], "--key", grown.key)
+    assert outcome.status == 1 and "rolled back" in outcome.errors
 
 
 def test_a_backup_put_back_is_a_rollback(grown, verify):
     """Nothing is forged: the log is an earlier backup."""
     assert verify("--data", grown.backup, "--checkpoint", grown.heads["first"]).status == 0
-    answer = verify("--data", grown.backup, "--checkpoint", grown.heads["now"])
-    assert answer.status == 1 and "rolled back" in answer.errors
+    outcome = verify("--data", grown.backup, "--checkpoint", grown.heads["now"])
+    assert outcome.status == 1 and "rolled back" in outcome.errors
 
 
 # Files
@@ -183,22 +183,23 @@ def exchange_files(data, one: str, other: str) -> None:
 def test_segments_that_changed_places_are_seen(data, pair, verify):
     segments = names(data, ".seg")
     exchange_files(data, *(segments[number] for number in pair))
-    answer = verify("--data", data)
-    assert answer.status == 1 and answer.result["file"] in segments
+    outcome = verify("--data", data)
+    assert outcome.status == 1 and outcome.result["file"] in segments
 
 
 def test_heads_that_changed_places_are_seen(data, verify):
     heads = names(data, ".checkpoint")
     exchange_files(data, *heads)
-    answer = verify("--data", data)
-    assert answer.status == 1 and answer.result["file"] in heads and answer.result["file"] in answer.executable.errors
+    outcome = verify("--data", data)
+    file = outcome.result["file"]
+    assert outcome.status == 1 and file in heads and file in outcome.executable.errors
 
 
 def test_a_removed_head_is_seen(data, verify):
     first, last = names(data, ".checkpoint")
     (data / "log" / first).unlink()
-    answer = verify("--data", data)
-    assert answer.status == 1 and answer.result["file"] == first and first in answer.executable.errors
+    outcome = verify("--data", data)
+    assert outcome.status == 1 and outcome.result["file"] == first and first in outcome.executable.errors
 
 
 def test_the_next_seal_signs_a_head_that_lacks(data, grown, verify):
@@ -223,8 +224,8 @@ def test_a_segment_of_another_log_is_seen(data, tmp_path, verify):
     seal(other.data)
     first = names(data, ".seg")[0]
     shutil.copy(other.data / "log" / first, data / "log" / first)
-    answer = verify("--data", data)
-    assert answer.status == 1 and answer.result["file"] == first
+    outcome = verify("--data", data)
+    assert outcome.status == 1 and outcome.result["file"] == first
 
 
 # Random bit flips
@@ -242,8 +243,8 @@ def test_no_flipped_bit_of_a_sealed_file_goes_unnoticed(data, verify):
             file.flush()
             # The script takes much longer than the executable, so it checks every eighth flip.
             if number % 8 == 0:
-                answer = verify("--data", data)
-                assert answer.status == 1 and answer.result["file"] == first.name, offset
+                outcome = verify("--data", data)
+                assert outcome.status == 1 and outcome.result["file"] == first.name, offset
             damage = hansard("log", "verify", "--data", data, expect=1)
             assert first.name in damage.errors, offset
             file.seek(offset)

@@ -34,7 +34,7 @@ START_SHARE = 0.25
 
 
 def has_no_lag(api: Api) -> bool:
-    return not any(view["lag"] for view in api.get("/readyz")["projections"])
+    return not any(model["lag"] for model in api.get("/readyz")["projections"])
 
 
 def ignore_file_size_signal() -> None:
@@ -52,8 +52,8 @@ def test_a_log_that_cannot_be_written_is_poisoned(tmp_path):
         head = server.head()
         # SQLite cannot write any more either, so every read model must have reached this position first.
         anna.get("/v1/badge")
-        wait_until(lambda: has_no_lag(anna), "the views do not follow the log")
-        # From now on every write to a file fails.
+        wait_until(lambda: has_no_lag(anna), "the read models do not follow the log")
+        # From here on every write to a file fails.
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, 1))
         id = new_id()
         anna.refused("log_poisoned", "PUT", room.message(id), {"text": "during"})
@@ -129,15 +129,15 @@ def test_a_log_that_is_deleted_under_a_running_server_is_poisoned(own_server, lo
     check_data(own_server.data)
 
 
-def test_a_view_that_someone_broke_is_made_anew(own_server):
-    """The failure is told without its inside, under an ID that is in the server's log; the log has all."""
+def test_a_damaged_read_model_is_rebuilt(own_server):
+    """The response hides the details of the failure. Its ID is in the server's output, which has all of them."""
     world = World(own_server)
     anna = world.user("Anna")
     room = anna.room("Tea")
     anna.send(room, "hello")
     assert anna.texts(room) == ["hello"]
-    (view,) = (own_server.data / "views").glob("timeline-v*.sqlite")
-    database = sqlite3.connect(view)
+    (file,) = (own_server.data / "views").glob("timeline-v*.sqlite")
+    database = sqlite3.connect(file)
     database.execute("DROP TABLE message")
     database.commit()
     database.close()
@@ -187,19 +187,19 @@ def refusals(crowd: list[socket.socket]) -> list[requests.Response]:
         assert waiting and time.monotonic() < deadline, "nobody was sent away"
         for one in select.select(waiting, [], [], 1)[0]:
             waiting.remove(one)
-            if (response := answer_of(one)).status_code == 503:
+            if (response := response_of(one)).status_code == 503:
                 refused.append(response)
     return refused
 
 
-def answer_of(one: socket.socket) -> requests.Response:
-    """The whole answer, as a response of requests."""
-    answer = http.client.HTTPResponse(one)
-    answer.begin()
+def response_of(one: socket.socket) -> requests.Response:
+    """The whole response, as a `requests` object."""
+    message = http.client.HTTPResponse(one)
+    message.begin()
     response = requests.Response()
-    response.status_code = answer.status
-    response.headers.update(answer.getheaders())
-    response._content = answer.read()
+    response.status_code = message.status
+    response.headers.update(message.getheaders())
+    response._content = message.read()
     return response
 
 
@@ -249,8 +249,8 @@ def test_a_start_after_a_stop_reads_checkpoints_and_the_tail(own_server):
         for _ in range(60_000)
     ]
     world.admin.ingest_all(lines)
-    # The search alone may be behind when a server starts, and would have something to do then.
-    wait_until(lambda: has_no_lag(anna), "the views do not follow the log")
+    # Only the search index may be behind when a server starts, and it would then have work to do.
+    wait_until(lambda: has_no_lag(anna), "the read models do not follow the log")
     own_server.stop()
     own_server.start()
     known = own_server.processor_seconds()
@@ -261,4 +261,4 @@ def test_a_start_after_a_stop_reads_checkpoints_and_the_tail(own_server):
     own_server.start()
     anew = own_server.processor_seconds()
     assert len(anna.texts(room)) == 30
-    assert known < START_SHARE * anew, f"{known} s of processor time, and {anew} s where the views are made anew"
+    assert known < START_SHARE * anew, f"{known} s of processor time, and {anew} s where the read models are rebuilt"

@@ -32,7 +32,7 @@ def test_the_count_begins_at_the_marked_message(world, anna, ben, room):
     assert ben.unread(room) == 3
 
 
-def test_a_move_to_the_mark_or_beyond_lifts_it(world, anna, ben, room):
+def test_moving_to_the_mark_or_beyond_clears_it(world, anna, ben, room):
     sent = [anna.send(room, f"{number}") for number in range(5)]
     read(ben, room, sent[4])
     mark(ben, room, sent[2])
@@ -45,7 +45,7 @@ def test_a_move_to_the_mark_or_beyond_lifts_it(world, anna, ben, room):
     read(ben, room, sent[3], expect=200)
 
 
-def test_ones_own_message_lifts_it(anna, ben, room):
+def test_sending_a_message_clears_the_mark(anna, ben, room):
     sent = [anna.send(room, f"{number}") for number in range(3)]
     read(ben, room, sent[2])
     mark(ben, room, sent[0])

@@ -1,18 +1,15 @@
 """A user sees a file exactly if they see something that refers to it, and a reference keeps the file."""
 
-import os
 import time
 
 import pytest
 
 from harness import times
 from harness.client import new_id
+from harness.collecting import ROUNDS_SECONDS, files, held, with_file
 from harness.people import Room, World
 from harness.server import UNLIMITED, Server
 from harness.waiting import wait_until
-
-COLLECTED_AFTER_SECONDS = 2
-ROUNDS_SECONDS = 4
 
 
 def upload(person, content: bytes) -> str:
@@ -58,7 +55,7 @@ def test_the_members_of_a_room_see_it_until_they_leave_or_it_is_deleted(world, a
     assert sees(anna, media) and not sees(ben, media)
 
 
-def test_what_one_sees_one_may_send_on(world, anna, ben, carol, room):
+def test_a_visible_medium_can_be_forwarded(world, anna, ben, carol, room):
     media = upload(anna, fresh())
     post(anna, room, media)
     other = ben.room("Coffee", carol)
@@ -67,7 +64,7 @@ def test_what_one_sees_one_may_send_on(world, anna, ben, carol, room):
     carol.refused("media_not_found", "GET", f"/v1/media/{upload(anna, fresh())}")
 
 
-def test_what_one_does_not_see_one_cannot_send(anna, ben, room):
+def test_an_invisible_medium_cannot_be_sent(anna, ben, room):
     for media in (upload(anna, fresh()), new_id()):
         ben.refused("media_not_found", "PUT", room.message(new_id()), {"attachments": [{"mediaId": media}]})
     ben.refused("media_not_found", "PATCH", "/v1/me", {"picture": upload(anna, fresh())})
@@ -96,37 +93,6 @@ def test_a_deleted_room_shows_nothing(anna, ben, room):
     assert not sees(ben, media)
 
 
-@pytest.fixture
-def collecting(tmp_path):
-    """Uploads are collected after two seconds."""
-    os.environ["HANSARD_MEDIA_UNREFERENCED_AGE"] = str(COLLECTED_AFTER_SECONDS)
-    try:
-        server = Server(tmp_path / "data").start()
-        yield server
-        server.end()
-    finally:
-        del os.environ["HANSARD_MEDIA_UNREFERENCED_AGE"]
-
-
-def files(server: Server) -> int:
-    return sum(path.is_file() for path in (server.data / "media").glob("??/*"))
-
-
-def held(person, content: bytes, method: str, path: str, body) -> str:
-    """Uploads it, and makes the request that holds it before it is collected."""
-    def attempt() -> str | None:
-        media = upload(person, content)
-        answer = person.request(method, path, body(media))
-        assert answer.status_code == 201 or answer.json()["code"] == "media_not_found", answer.text[:600]
-        return media if answer.status_code == 201 else None
-
-    return times.within(COLLECTED_AFTER_SECONDS, attempt)
-
-
-def with_file(media: str) -> dict:
-    return {"attachments": [{"mediaId": media, "name": "leaves.txt"}]}
-
-
 def test_what_is_held_is_not_collected_and_goes_with_what_held_it(collecting):
     world = World(collecting)
     anna, ben = world.users("Anna", "Ben")
@@ -149,7 +115,7 @@ def test_what_is_held_is_not_collected_and_goes_with_what_held_it(collecting):
     assert sees(anna, media)
 
 
-def test_a_repeat_says_what_the_first_time_said(world, anna, ben, room):
+def test_a_repeat_gets_the_first_response(world, anna, ben, room):
     theirs, other = upload(anna, fresh()), ben.room("Other")
     post(anna, room, theirs)
     body = {"text": "look", "attachments": [{"mediaId": theirs, "name": "a.txt"}]}

@@ -16,7 +16,7 @@ def mentions(person, room):
     return person.see(room)["mentionCount"]
 
 
-def test_a_message_calls_users_and_everyone(anna, ben, room):
+def test_a_message_mentions_users_and_everyone(anna, ben, room):
     sent = send(anna, room, "Ben", [ben, anna, ben])
     assert sent["mentions"] == {"users": sorted([anna.id, ben.id]), "everyone": False}
     assert ben.get(room.message(sent["id"])) == sent
@@ -33,7 +33,7 @@ def test_a_message_calls_users_and_everyone(anna, ben, room):
     assert "mentions" not in send(anna, room, "x")
 
 
-def test_reading_takes_mentions_away(anna, ben, room):
+def test_reading_clears_mentions(anna, ben, room):
     ids = [send(anna, room, f"{number}", [ben], everyone=number % 2 == 0)["id"] for number in range(6)]
     for number, id in enumerate(ids):
         assert mentions(ben, room) == 6 - number
@@ -43,8 +43,8 @@ def test_reading_takes_mentions_away(anna, ben, room):
     assert mentions(ben, room) == 0
 
 
-def test_who_comes_later_was_not_called_with_everyone(world, anna, ben, room):
-    """Not even by marking as unread what was said before."""
+def test_a_later_member_was_not_mentioned_with_everyone(world, anna, ben, room):
+    """Not even if the user marks the earlier messages as unread."""
     carla = world.user("Carla")
     before = send(anna, room, "all hands", everyone=True)
     anna.put(f"{room.path}/members/{carla.id}")
@@ -56,7 +56,7 @@ def test_who_comes_later_was_not_called_with_everyone(world, anna, ben, room):
     assert mentions(ben, room) == 2
 
 
-def test_a_deleted_message_calls_nobody(anna, ben, room):
+def test_a_deleted_message_mentions_nobody(anna, ben, room):
     named, all_ = send(anna, room, "Ben", [ben]), send(anna, room, "all", everyone=True)
     assert mentions(ben, room) == 2
     for message in (named, all_):
@@ -65,7 +65,7 @@ def test_a_deleted_message_calls_nobody(anna, ben, room):
     assert ben.get("/v1/badge")["mentionCount"] == 0
 
 
-def test_an_edit_calls_others(world, anna, ben, room):
+def test_an_edit_mentions_others(world, anna, ben, room):
     carla = world.user("Carla")
     anna.put(f"{room.path}/members/{carla.id}")
     sent = send(anna, room, "Ben", [ben])
@@ -80,7 +80,7 @@ def test_an_edit_calls_others(world, anna, ben, room):
     assert (mentions(ben, room), mentions(carla, room)) == (0, 0)
 
 
-def test_who_is_no_member_is_not_called(world, anna, ben, room):
+def test_a_user_who_is_not_a_member_is_not_mentioned(world, anna, ben, room):
     carla = world.user("Carla")
     sent = send(anna, room, "Carla and Ben", [carla, ben])
     assert sent["mentions"]["users"] == sorted([carla.id, ben.id])
@@ -103,7 +103,7 @@ def test_muted_and_archived_rooms_leave_the_badge(anna, ben, room):
     assert mentions(ben, room) == 1
 
 
-def test_in_a_thread_followers_are_called(world, anna, ben, room):
+def test_mentions_in_a_thread_count_in_the_thread(world, anna, ben, room):
     carla = world.user("Carla")
     anna.put(f"{room.path}/members/{carla.id}")
     root = anna.send(room, "root")["id"]
@@ -121,7 +121,7 @@ def test_in_a_thread_followers_are_called(world, anna, ben, room):
 
 
 @pytest.mark.parametrize("size", [MENTIONS - 1, MENTIONS, MENTIONS + 1])
-def test_how_many_a_message_calls(anna, room, size):
+def test_the_limit_of_mentions_of_a_message(anna, room, size):
     body = {"text": "x", "mentions": {"users": [new_id() for _ in range(size)]}}
     if size > MENTIONS:
         anna.refused("too_many_mentions", "PUT", room.message(new_id()), body)
@@ -140,7 +140,7 @@ def test_a_retry_names_them_in_any_order(world, anna, ben, room):
     assert world.head == head
 
 
-def test_fields_are_held_to_their_form(anna, room):
+def test_malformed_mentions_are_refused(anna, room):
     for wrong in ({"user": []}, {"users": "x"}, {"users": ["x"]}, {"everyone": 1}, [], "everyone"):
         code = "unknown_field" if wrong == {"user": []} else "invalid_field"
         anna.refused(code, "PUT", room.message(new_id()), {"text": "x", "mentions": wrong})

@@ -57,7 +57,7 @@ def test_an_edit(world, anna, ben, room):
     anna.refused("empty_text", "PATCH", room.message(sent["id"]), {"text": ""})
 
 
-def test_a_delete_leaves_the_place_and_takes_the_text(world, anna, ben, room):
+def test_a_deletion_keeps_the_ordinal_and_removes_the_text(world, anna, ben, room):
     sent = [anna.send(room, f"word {number}") for number in range(3)]
     deleted = anna.delete(room.message(sent[2]["id"]))
     assert (deleted["text"], deleted["position"], deleted["revision"]) == ("", sent[2]["position"], world.head)
@@ -84,7 +84,7 @@ def test_a_text_is_needed(anna, room):
     anna.refused("message_not_found", "GET", room.message(new_id()))
 
 
-def test_an_answer_is_seen_by_every_read_that_follows(anna, ben, room):
+def test_a_write_is_visible_to_every_read_after_its_response(anna, ben, room):
     other = anna.again()
     for number in range(50):
         id = new_id()

@@ -17,7 +17,7 @@ def refused(server: Server) -> str:
     return server.tail()
 
 
-def test_a_log_is_opened_with_its_own_key_file_alone(own_server, tmp_path):
+def test_a_log_is_opened_only_with_its_own_key_file(own_server, tmp_path):
     World(own_server).user("Anna")
     own_server.stop()
     stranger = Server(tmp_path / "stranger").start()
@@ -33,7 +33,7 @@ def test_a_log_is_opened_with_its_own_key_file_alone(own_server, tmp_path):
     own_server.start()
 
 
-def test_secrets_are_for_their_owner_alone(own_server):
+def test_secrets_are_private_to_their_owner(own_server):
     for name in ("admin-token", "hansard.key"):
         assert (own_server.data / name).stat().st_mode & 0o777 == 0o600, name
     own_server.stop()

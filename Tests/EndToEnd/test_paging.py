@@ -42,7 +42,7 @@ def test_the_newest_page_comes_first_with_thirty(long_room):
 
 
 @pytest.mark.parametrize("limit", [1, 7, 30, 94, 95, 96, 200])
-def test_pages_lead_back_to_the_beginning_and_forth_again(long_room, limit):
+def test_pages_lead_to_the_beginning_and_back(long_room, limit):
     anna, room, _ = long_room
     back, cursor = [], None
     while True:
@@ -127,7 +127,7 @@ def test_by_time(long_room):
     assert texts(page_of(anna, room, after="2020-01-01T00:00:00Z", limit=2)) == [0, 1]
 
 
-def test_questions_that_make_no_sense(world, long_room):
+def test_contradictory_parameters(world, long_room):
     anna, room, lines = long_room
     path, id = f"{room.path}/messages", lines[0]["id"]
     for query in (f"before={id}&after={id}", f"before={id}&around={id}", f"after={id}&around={id}"):
@@ -149,7 +149,7 @@ def test_an_altered_cursor_is_refused(long_room):
     anna.refused("invalid_cursor", "GET", f"/v1/rooms?cursor={cursor}")
 
 
-def test_a_cursor_is_good_for_its_own_list_alone(world, long_room):
+def test_a_cursor_is_valid_for_its_own_list_only(world, long_room):
     anna, room, _ = long_room
     other = anna.room("Other")
     cursor = page_of(anna, room, limit=10)["nextCursor"]

@@ -26,9 +26,9 @@ def log_in(world: World, person, password: str) -> dict:
 
 
 def reset_token(world: World, person) -> str:
-    answer = world.admin.post(f"/v1/admin/users/{person.id}/password-reset", expect=200)
-    assert answer["userId"] == person.id
-    return answer["token"]
+    response = world.admin.post(f"/v1/admin/users/{person.id}/password-reset", expect=200)
+    assert response["userId"] == person.id
+    return response["token"]
 
 
 def test_a_changed_password_ends_the_other_sessions(world):
@@ -79,10 +79,10 @@ def test_of_two_changes_at_once_one_counts(world):
     anna = world.account()
     bodies = [{"currentPassword": PASSWORD, "newPassword": f"kettle number {number}"} for number in range(2)]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        answers = list(pool.map(lambda body: anna.again().request("PUT", "/v1/me/password", body), bodies))
-    done = [body for body, answer in zip(bodies, answers) if answer.status_code == 201]
+        responses = list(pool.map(lambda body: anna.again().request("PUT", "/v1/me/password", body), bodies))
+    done = [body for body, response in zip(bodies, responses) if response.status_code == 201]
     assert len(done) == 1
-    assert {answer.json()["code"] for answer in answers if answer.status_code != 201} == {"password_wrong"}
+    assert {response.json()["code"] for response in responses if response.status_code != 201} == {"password_wrong"}
     log_in(world, anna, done[0]["newPassword"])
 
 
@@ -152,7 +152,7 @@ def test_a_reset_gives_a_first_password(world):
     world.nobody.post("/v1/sessions", {"email": email, "password": OTHER})
 
 
-def test_an_email_address_changes_with_the_password_alone(world):
+def test_an_email_address_changes_only_with_the_password(world):
     anna, ben = world.account(), world.account("Ben")
     email, key = f"Anna.{new_id()}@Example.org", new_id()
     anna.refused("password_wrong", "PATCH", "/v1/me", {"email": email})
@@ -228,11 +228,11 @@ def test_a_refresh_token_that_is_not_used_ages(tmp_path):
             began = time.monotonic()
             anna = world.user("Anna")
             body = {"refreshToken": anna.tokens["refreshToken"]}
-            answer = world.nobody.request("POST", "/v1/sessions/refresh", body)
+            response = world.nobody.request("POST", "/v1/sessions/refresh", body)
             if time.monotonic() - began < lifetime:
-                assert answer.status_code == 201
+                assert response.status_code == 201
                 time.sleep(lifetime + 0.2)
-                body = {"refreshToken": answer.json()["refreshToken"]}
+                body = {"refreshToken": response.json()["refreshToken"]}
                 world.nobody.refused("refresh_token_expired", "POST", "/v1/sessions/refresh", body)
                 return
     raise AssertionError(f"two requests took longer than {lifetime} s")

@@ -39,18 +39,18 @@ def test_pins(anna, ben, room):
     ben.delete(pin(room, ids[0]))
     ben.delete(pin(room, ids[0]))
     assert pinned(anna, room) == [ids[1]]
-    answer = ben.put(room.message(new_id()), {"text": "in a thread", "threadId": ids[2]})["id"]
-    anna.put(pin(room, answer))
-    assert pinned(anna, room) == [answer, ids[1]]
+    reply = ben.put(room.message(new_id()), {"text": "in a thread", "threadId": ids[2]})["id"]
+    anna.put(pin(room, reply))
+    assert pinned(anna, room) == [reply, ids[1]]
     assert anna.get(f"{room.path}/pins")["pins"][0]["message"]["threadId"] == ids[2]
     anna.delete(room.message(ids[1]))
-    assert pinned(anna, room) == [answer]
+    assert pinned(anna, room) == [reply]
     anna.refused("message_deleted", "PUT", pin(room, ids[1]))
     anna.refused("message_not_found", "PUT", pin(room, new_id()))
     anna.refused("message_not_found", "DELETE", pin(room, new_id()))
 
 
-def test_pins_bring_the_names_of_those_whom_their_messages_call(world, anna, ben, room):
+def test_pins_include_the_names_of_mentioned_users(world, anna, ben, room):
     carla, dora = world.users("Carla", "Dora")
     for person in (carla, dora):
         anna.put(f"{room.path}/members/{person.id}")
@@ -87,7 +87,7 @@ def test_a_hundred_pins_and_a_restart(own_world):
     assert pinned(anna, room) == [ids[PINS]] + ids[1:PINS][::-1]
 
 
-def test_a_late_retry_of_a_pin_brings_nothing_back(world, anna, room):
+def test_a_late_retry_of_a_pin_restores_nothing(world, anna, room):
     sent, key, other = anna.send(room, "x")["id"], new_id(), new_id()
     first = anna.put(pin(room, sent), key=key)
     gone = anna.delete(pin(room, sent), key=other)
@@ -151,8 +151,8 @@ def test_a_deleted_text_is_gone_from_every_file(pushing_world):
     anna.patch(room.message(first), {"text": secrets["Edit"]})
     custom = anna.put(room.message(new_id()), {"type": "secret", "data": {"what": secrets["Custom"]}})["id"]
     long = anna.send(room, (secrets["Long"] + " ") * 200)["id"]
-    answer = ben.put(room.message(new_id()), {"text": secrets["Thread"], "threadId": root})["id"]
-    for message in (first, custom, long, answer):
+    reply = ben.put(room.message(new_id()), {"text": secrets["Thread"], "threadId": root})["id"]
+    for message in (first, custom, long, reply):
         anna.delete(room.message(message))
         assert anna.get(room.message(message))["text"] == ""
 

@@ -64,7 +64,7 @@ def drip(connection: socket.socket, began: float) -> float:
     return time.monotonic() - began
 
 
-def answer_of(connection: socket.socket) -> tuple[int, dict[str, str], dict]:
+def response_of(connection: socket.socket) -> tuple[int, dict[str, str], dict]:
     data = b""
     while chunk := connection.recv(65_536):
         data += chunk
@@ -73,15 +73,15 @@ def answer_of(connection: socket.socket) -> tuple[int, dict[str, str], dict]:
     return int(status.split()[1]), dict(field.split(": ", 1) for field in fields), json.loads(body)
 
 
-def test_a_target_has_its_bound(server):
+def test_a_request_target_has_a_limit(server):
     api = Api(server)
     path = "/v1/nothing?x="
     for size, code in ((-1, "route_not_found"), (0, "route_not_found"), (1, "target_too_long")):
         api.refused(code, "GET", path + "y" * (TARGET_BYTES - len(path) + size))
 
 
-def test_a_head_has_its_bounds_and_the_answer_says_so(server):
-    def answer(fields: dict[str, str]) -> requests.Response:
+def test_a_head_has_limits_that_the_response_names(server):
+    def request(fields: dict[str, str]) -> requests.Response:
         url = f"{server.url}/v1/me"
         response = requests.get(url, headers=fields, timeout=60)
         contract().check("GET", url, response)
@@ -89,15 +89,15 @@ def test_a_head_has_its_bounds_and_the_answer_says_so(server):
 
     usual = len(requests.Session().headers) + 1
     for count, status in ((HEADER_FIELDS - usual, 401), (HEADER_FIELDS - usual + 1, 431)):
-        assert answer({f"X-{number}": "1" for number in range(count)}).status_code == status
+        assert request({f"X-{number}": "1" for number in range(count)}).status_code == status
     for size, status in ((FIELD_BYTES, 401), (FIELD_BYTES + 1, 431)):
-        assert answer({"X-Long": "x" * size}).status_code == status
-    refused = answer({f"X-{number}": "x" * 4_000 for number in range(9)})
+        assert request({"X-Long": "x" * size}).status_code == status
+    refused = request({f"X-{number}": "x" * 4_000 for number in range(9)})
     assert refused.status_code == 431 == documented_codes()["headers_too_large"]
     assert refused.headers["Connection"] == "close"
 
 
-def test_a_head_that_drips_is_cut_off(impatient):
+def test_a_head_sent_byte_by_byte_is_cut_off(impatient):
     connection = connect(impatient)
     began = time.monotonic()
     connection.sendall(b"GET /v1/me HTTP/1.1\r\nHost: h\r\nX-Slow: ")
@@ -112,7 +112,7 @@ def test_a_head_that_drips_is_cut_off(impatient):
     assert SOON < drip(connection, began) < LATE
 
 
-def test_a_body_that_drips_is_cut_off(impatient):
+def test_a_body_sent_byte_by_byte_is_cut_off(impatient):
     connection = connect(impatient)
     began = time.monotonic()
     connection.sendall(
@@ -130,12 +130,12 @@ def test_a_body_that_comes_steadily_is_waited_for(impatient):
     for start in range(0, len(body), 2_000):
         connection.sendall((b"" if start else head) + body[start : start + 2_000])
         time.sleep(1)
-    status, _, problem = answer_of(connection)
+    status, _, problem = response_of(connection)
     assert status == 400 and problem["code"] == "invalid_field"
 
 
-def test_a_body_that_nobody_reads_is_cut_off(impatient):
-    """An ingest may rest, but not when it was refused."""
+def test_the_body_of_a_refused_request_is_cut_off(impatient):
+    """An ingest may pause, but not after it was rejected."""
     connection = connect(impatient)
     began = time.monotonic()
     connection.sendall(b"POST /v1/ingest HTTP/1.1\r\nHost: h\r\nContent-Length: 9000\r\n\r\n")
@@ -147,13 +147,13 @@ def test_a_body_that_nobody_reads_is_cut_off(impatient):
 def medium(impatient):
     """The owner of a large file, and its path."""
     anna = World(impatient).user("Anna")
-    answer = anna.request("POST", "/v1/media", data=os.urandom(MEDIUM_BYTES))
-    assert answer.status_code == 201
-    return anna, f"/v1/media/{answer.json()['id']}"
+    response = anna.request("POST", "/v1/media", data=os.urandom(MEDIUM_BYTES))
+    assert response.status_code == 201
+    return anna, f"/v1/media/{response.json()['id']}"
 
 
-def ask(server: Server, path: str, token: str) -> socket.socket:
-    """Asks for an answer over a connection that holds little of it."""
+def request(server: Server, path: str, token: str) -> socket.socket:
+    """Requests a response over a connection with a small receive buffer."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.connect(("127.0.0.1", server.port))
@@ -162,9 +162,9 @@ def ask(server: Server, path: str, token: str) -> socket.socket:
     return connection
 
 
-def test_who_takes_an_answer_drop_by_drop_is_cut_off(impatient, medium):
+def test_a_client_that_reads_byte_by_byte_is_cut_off(impatient, medium):
     anna, path = medium
-    with ask(impatient, path, anna.token) as connection:
+    with request(impatient, path, anna.token) as connection:
         began = time.monotonic()
         with pytest.raises(ConnectionResetError):
             while time.monotonic() - began < PATIENCE_SECONDS:
@@ -173,9 +173,9 @@ def test_who_takes_an_answer_drop_by_drop_is_cut_off(impatient, medium):
         assert time.monotonic() - began > 1.5
 
 
-def test_who_takes_nothing_of_an_answer_is_cut_off(impatient, medium):
+def test_a_client_that_reads_nothing_is_cut_off(impatient, medium):
     anna, path = medium
-    with ask(impatient, path, anna.token) as connection:
+    with request(impatient, path, anna.token) as connection:
         began = time.monotonic()
         # The client reads nothing, so only the state of the socket shows the disconnection.
         while connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != errno.ECONNRESET:
@@ -184,9 +184,9 @@ def test_who_takes_nothing_of_an_answer_is_cut_off(impatient, medium):
         assert time.monotonic() - began > 1.5
 
 
-def test_who_takes_an_answer_steadily_gets_all_of_it(impatient, medium):
+def test_a_client_that_reads_steadily_gets_the_whole_response(impatient, medium):
     anna, path = medium
-    with ask(impatient, path, anna.token) as connection:
+    with request(impatient, path, anna.token) as connection:
         began, received = time.monotonic(), 0
         while received < MEDIUM_BYTES:
             received += len(connection.recv(65_536))
@@ -197,7 +197,7 @@ def test_who_takes_an_answer_steadily_gets_all_of_it(impatient, medium):
         assert time.monotonic() - began > 10
 
 
-def test_an_answer_in_which_nothing_waits_is_left_alone(impatient):
+def test_a_response_with_nothing_to_send_is_not_cut_off(impatient):
     anna = World(impatient).user("Anna")
     room = anna.room("Tea")
     with IngestStream(impatient, anna.token) as stream:
@@ -207,7 +207,7 @@ def test_an_answer_in_which_nothing_waits_is_left_alone(impatient):
             time.sleep(3)
 
 
-def test_connections_have_their_bound(tmp_path):
+def test_connections_have_a_limit(tmp_path):
     server = Server(
         tmp_path / "data", environment=UNLIMITED | {"HANSARD_CONNECTIONS_MAXIMUM": "4"}).start()
     try:
@@ -229,14 +229,14 @@ def test_connections_have_their_bound(tmp_path):
         server.end()
 
 
-def test_every_answer_says_how_it_is_to_be_taken(server, anna, room):
-    answers = [
+def test_every_response_has_security_headers(server, anna, room):
+    responses = [
         anna.request("GET", "/v1/me"), anna.request("GET", "/v1/nothing"), anna.request("PUT", "/v1/me"),
         Api(server).request("GET", "/v1/me"), Api(server).request("GET", "/healthz"),
         anna.request("PUT", room.message("018f2f4e-1111-7abc-8def-0123456789ab"), {"text": "hello"}),
         anna.request("POST", "/v1/accounts", data=b"{"),
     ]
-    assert [answer.status_code for answer in answers] == [200, 404, 405, 401, 200, 201, 400]
-    for answer in answers:
-        assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        assert answer.headers["Cache-Control"] == "no-store"
+    assert [response.status_code for response in responses] == [200, 404, 405, 401, 200, 201, 400]
+    for response in responses:
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert response.headers["Cache-Control"] == "no-store"

@@ -64,7 +64,7 @@ def test_a_preflight_names_the_methods_of_the_path_and_the_headers(open_to_apps,
     assert "Access-Control-Allow-Credentials" not in response.headers
 
 
-def test_answers_and_problems_can_be_read_by_an_allowed_page(open_to_apps):
+def test_responses_and_problems_can_be_read_by_an_allowed_page(open_to_apps):
     anna = World(open_to_apps).user("Anna")
     for path, status in (("/v1/me", 200), ("/v1/rooms/018f2f4e-7777-7abc-8def-0123456789ab", 404), ("/v1/nothing", 404)):
         response = anna.request("GET", path, headers={"Origin": APP})
@@ -85,7 +85,7 @@ def test_other_pages_are_allowed_nothing_and_caches_are_told(open_to_apps):
     assert "origin" in items(anna.request("GET", "/v1/me"), "Vary")
 
 
-def test_a_preflight_of_no_path_is_no_preflight(open_to_apps):
+def test_an_unknown_path_gets_no_preflight_response(open_to_apps):
     response = preflight(open_to_apps, "/v1/nothing", APP)
     assert response.status_code == 404 and response.headers["Access-Control-Allow-Origin"] == APP
 
@@ -95,8 +95,8 @@ def test_all_origins_can_be_allowed(tmp_path):
     try:
         response = preflight(server, "/v1/me", OTHER, "GET")
         assert response.status_code == 204 and response.headers["Access-Control-Allow-Origin"] == "*"
-        answer = requests.get(f"{server.url}/v1/me", headers={"Origin": OTHER}, timeout=60)
-        assert answer.status_code == 401 and answer.headers["Access-Control-Allow-Origin"] == "*"
+        read = requests.get(f"{server.url}/v1/me", headers={"Origin": OTHER}, timeout=60)
+        assert read.status_code == 401 and read.headers["Access-Control-Allow-Origin"] == "*"
     finally:
         server.end()
 

@@ -47,16 +47,16 @@ def statuses(api: Api, count: int, path: str = "/v1/me", **options) -> list[int]
     return [api.request("GET", path, **options).status_code for _ in range(count)]
 
 
-def test_a_user_is_limited_and_told_so(limited):
+def test_a_user_is_limited_and_sees_the_rate_limit_headers(limited):
     world = World(limited(RATE_LIMITS_USER_REQUESTS=10, RATE_LIMITS_USER_SECONDS=SECONDS))
     anna, ben = world.users("Anna", "Ben")
-    answers = [anna.request("GET", "/v1/me") for _ in range(12)]
-    assert [answer.status_code for answer in answers] == [200] * 10 + [429] * 2
-    # Who has more than half is not bothered with fields.
-    assert fields(answers[4]) == {}
-    low = fields(answers[6])["user"]
+    responses = [anna.request("GET", "/v1/me") for _ in range(12)]
+    assert [response.status_code for response in responses] == [200] * 10 + [429] * 2
+    # A user with more than half left gets no such fields.
+    assert fields(responses[4]) == {}
+    low = fields(responses[6])["user"]
     assert low["q"] == 10 and low["w"] == SECONDS and low["r"] == 3 and SECONDS * 0.68 < low["t"] <= SECONDS * 0.7
-    refused = answers[-1]
+    refused = responses[-1]
     assert refused.json()["code"] == "rate_limited" and "user" in refused.json()["detail"]
     assert fields(refused)["user"]["r"] == 0
     assert int(refused.headers["Retry-After"]) == fields(refused)["user"]["t"]
@@ -67,8 +67,8 @@ def test_a_user_is_limited_and_told_so(limited):
     assert statuses(anna, 1) == [429]
 
 
-def test_what_is_refused_has_written_nothing_and_succeeds_later(limited):
-    # The requests have to come before one of them is free again, also on a slow machine.
+def test_a_limited_request_writes_nothing_and_succeeds_later(limited):
+    # The requests must come before the first of them expires, on a slow machine too.
     for seconds in (2, 10, 50):
         world = World(limited(RATE_LIMITS_USER_REQUESTS=3, RATE_LIMITS_USER_SECONDS=3 * seconds))
         anna = world.user("Anna")
@@ -100,7 +100,7 @@ def test_a_device_is_limited_beside_its_user(limited):
     assert statuses(without, 20) == [200] * 20
 
 
-def test_an_address_is_limited_whoever_asks_and_for_whatever(limited):
+def test_an_address_is_limited_for_all_users_and_paths(limited):
     server = limited(RATE_LIMITS_ADDRESS_REQUESTS=20, RATE_LIMITS_ADDRESS_SECONDS=SECONDS)
     world = World(server)
     anna = world.user("Anna")
@@ -125,16 +125,16 @@ def test_an_address_has_few_passwords_hashed(limited):
     token = world.admin.post(f"/v1/admin/users/{anna.id}/password-reset", expect=200)["token"]
     login = {"email": email, "password": PASSWORD}
     account = {"nickname": "Ben", "email": f"{new_id()}@example.org", "password": PASSWORD}
-    asked = [
+    requests_to_send = [
         (world.nobody, "POST", "/v1/sessions", login),
         (world.nobody, "POST", "/v1/accounts", account),
         (anna, "PATCH", "/v1/me", {"email": email, "currentPassword": PASSWORD}),
         (anna, "PUT", "/v1/me/password", {"currentPassword": PASSWORD, "newPassword": f"{PASSWORD} again"}),
         (world.nobody, "POST", "/v1/password-resets", {"token": token, "newPassword": f"{PASSWORD} once more"}),
     ]
-    answers = [api.request(method, path, body, headers=here) for api, method, path, body in asked]
-    assert [answer.status_code for answer in answers] == [201, 201, 201, 201, 429]
-    for api, method, path, body in asked:
+    responses = [api.request(method, path, body, headers=here) for api, method, path, body in requests_to_send]
+    assert [response.status_code for response in responses] == [201, 201, 201, 201, 429]
+    for api, method, path, body in requests_to_send:
         refused = api.request(method, path, body, headers=here)
         assert refused.status_code == 429 and refused.json()["code"] == "rate_limited", path
         assert fields(refused)["passwords"]["q"] == 4
@@ -155,8 +155,8 @@ def test_a_forwarded_address_counts_from_trusted_proxies_alone(limited):
     # An IPv6 /64 network counts as one client.
     assert statuses(believing, 1, headers={"X-Forwarded-For": "2001:db8::ffff"}) == [429]
     doubting = Api(limited(**limit))
-    answers = [statuses(doubting, 1, headers={"X-Forwarded-For": f"198.51.100.{n}"})[0] for n in range(4)]
-    assert answers == [401, 401, 429, 429]
+    responses = [statuses(doubting, 1, headers={"X-Forwarded-For": f"198.51.100.{n}"})[0] for n in range(4)]
+    assert responses == [401, 401, 429, 429]
 
 
 def test_services_can_be_counted_too(limited):
@@ -168,13 +168,13 @@ def test_services_can_be_counted_too(limited):
     assert statuses(world.acting_as(anna.id), 3) == [200, 200, 429]
 
 
-def test_the_defaults_are_in_nobodys_way(limited):
+def test_the_defaults_do_not_limit_normal_use(limited):
     world = World(limited())
     anna = world.user("Anna")
     room = anna.room("Tea")
-    answers = [anna.request("PUT", room.message(new_id()), {"text": "hello"}) for _ in range(300)]
-    assert {answer.status_code for answer in answers} == {201}
-    assert all(fields(answer) == {} for answer in answers)
+    responses = [anna.request("PUT", room.message(new_id()), {"text": "hello"}) for _ in range(300)]
+    assert {response.status_code for response in responses} == {201}
+    assert all(fields(response) == {} for response in responses)
 
 
 def seconds_left() -> float:

@@ -77,15 +77,15 @@ def speaking_http2(server: Server):
 
 
 @pytest.mark.parametrize(("http2", "version"), [(True, "HTTP/2"), (False, "HTTP/1.1")])
-def test_both_versions_of_http_do_the_same(secure, http2, version):
+def test_both_versions_of_http_give_the_same_results(secure, http2, version):
     anna = World(secure).user("Anna")
     room = anna.room("Tea")
     with client(secure, http2) as http:
         headers = {"Authorization": f"Bearer {anna.token}"}
         sent = [new_id() for _ in range(20)]
         for id in sent:
-            answer = http.put(room.message(id), json={"text": "한글 " * 100}, headers=headers)
-            assert (answer.status_code, answer.http_version) == (201, version)
+            response = http.put(room.message(id), json={"text": "한글 " * 100}, headers=headers)
+            assert (response.status_code, response.http_version) == (201, version)
         page = http.get(f"{room.path}/messages?limit=20", headers=headers)
         assert {message["id"] for message in page.json()["messages"]} == set(sent)
         assert page.headers["X-Content-Type-Options"] == "nosniff" and page.headers["Cache-Control"] == "no-store"
@@ -110,8 +110,8 @@ def test_http2_can_be_switched_off(tmp_path, certificate):
         authority=str(certificate.authority)).start()
     try:
         with client(server, http2=True) as http:
-            answer = http.get("/healthz")
-            assert (answer.status_code, answer.http_version) == (200, "HTTP/1.1")
+            response = http.get("/healthz")
+            assert (response.status_code, response.http_version) == (200, "HTTP/1.1")
     finally:
         server.end()
 
@@ -144,7 +144,7 @@ def test_a_handshake_that_is_never_finished_is_cut_off(impatient):
             assert 3.5 < time.monotonic() - began < LATE
 
 
-def test_a_stream_whose_body_drips_is_cut_off(tmp_path, certificate):
+def test_a_stream_with_a_body_sent_byte_by_byte_is_cut_off(tmp_path, certificate):
     settings = {"CONNECTIONS_BODY_SECONDS": "2", "CONNECTIONS_BODY_BYTES_PER_SECOND": "1000"}
     server = Server(
         tmp_path / "data", environment=environment_of(certificate, **settings),
@@ -159,15 +159,15 @@ def test_a_stream_whose_body_drips_is_cut_off(tmp_path, certificate):
             assert 1.5 < time.monotonic() - began < LATE
             # Other streams on the connection are not delayed.
             quick = events.request("GET", "/healthz", ends=True)
-            asked = time.monotonic()
-            while quick not in events.ended and time.monotonic() - asked < 2 * LATE:
+            started = time.monotonic()
+            while quick not in events.ended and time.monotonic() - started < 2 * LATE:
                 events.read()
             assert events.statuses[quick] == "200"
     finally:
         server.end()
 
 
-def test_who_takes_nothing_of_an_answer_over_http2_is_cut_off(tmp_path, certificate):
+def test_a_client_that_reads_nothing_over_http2_is_cut_off(tmp_path, certificate):
     settings = {"CONNECTIONS_BODY_SECONDS": "2", "CONNECTIONS_ANSWER_BYTES_PER_SECOND": "50000"}
     server = Server(
         tmp_path / "data", environment=environment_of(certificate, **settings),
@@ -218,12 +218,12 @@ def test_uploads_that_break_off_leave_neither_a_file_nor_a_descriptor(secure):
     assert "a request failed" not in secure.output.read_text()
 
 
-def test_who_waits_to_be_asked_for_a_body_is_asked_over_http2(secure):
+def test_a_client_that_expects_100_continue_gets_it_over_http2(secure):
     anna = World(secure).user("Anna")
     with speaking_http2(secure) as events:
         fields = {"authorization": f"Bearer {anna.token}", "expect": "100-continue", "content-length": "4"}
         stream = events.request("POST", "/v1/media", ends=False, **fields)
-        wait_until(lambda: events.read() or stream in events.asked, "the server does not ask for the body")
+        wait_until(lambda: events.read() or stream in events.continued, "the server does not ask for the body")
         assert stream not in events.statuses
         events.send(stream, os.urandom(4))
         events.end(stream)
@@ -240,7 +240,7 @@ class H2Events:
         self.protocol = h2.connection.H2Connection()
         self.reset: set[int] = set()
         self.ended: set[int] = set()
-        self.asked: set[int] = set()
+        self.continued: set[int] = set()
         self.statuses: dict[int, str] = {}
         self.protocol.initiate_connection()
         if window:
@@ -279,7 +279,7 @@ class H2Events:
                 case h2.events.StreamEnded(stream_id=stream):
                     self.ended.add(stream)
                 case h2.events.InformationalResponseReceived(stream_id=stream):
-                    self.asked.add(stream)
+                    self.continued.add(stream)
                 case h2.events.ResponseReceived(stream_id=stream, headers=fields):
                     self.statuses[stream] = {name.decode(): value.decode() for name, value in fields}[":status"]
         self._flush()

@@ -49,7 +49,7 @@ def test_what_a_reaction_is(anna, room, message, emoji):
 
 
 @pytest.mark.parametrize("emoji", [THUMB * 2, "ok", " ", "::", ":a b:", ":길:", "\n", ":" + "a" * 63 + ":"])
-def test_what_it_is_not(anna, room, message, emoji):
+def test_what_is_not_a_reaction(anna, room, message, emoji):
     anna.refused("emoji_malformed", "PUT", path(room, message, emoji))
     anna.refused("emoji_malformed", "DELETE", path(room, message, emoji))
 
@@ -91,7 +91,7 @@ def test_how_many_kinds_a_message_has(world, anna, ben, room, message):
     cleo.put(path(room, message, kinds[50]))
 
 
-def test_a_deletion_takes_them(anna, ben, room, message):
+def test_a_deletion_removes_reactions(anna, ben, room, message):
     ben.put(path(room, message, THUMB))
     assert "reactions" not in anna.delete(room.message(message))
     assert "reactions" not in anna.get(room.message(message))
@@ -101,9 +101,9 @@ def test_a_deletion_takes_them(anna, ben, room, message):
 
 
 def test_in_threads_and_where_there_is_nothing(world, anna, ben, room, message):
-    answer = ben.put(room.message(new_id()), {"text": "yes", "threadId": message})["id"]
-    anna.put(path(room, answer, THUMB))
-    assert shown(ben, room, answer) == [(THUMB, 1, False)]
+    reply = ben.put(room.message(new_id()), {"text": "yes", "threadId": message})["id"]
+    anna.put(path(room, reply, THUMB))
+    assert shown(ben, room, reply) == [(THUMB, 1, False)]
     assert shown(ben, room, message) == []
     thread = ben.get(f"{room.message(message)}/thread")["messages"]
     assert thread[0]["reactions"] == [{"emoji": THUMB, "count": 1, "me": False}]
@@ -115,7 +115,7 @@ def test_in_threads_and_where_there_is_nothing(world, anna, ben, room, message):
     anna.refused("room_archived", "PUT", path(room, message, THUMB))
 
 
-def test_every_retry_is_answered_as_the_first_time(world, anna, room, message):
+def test_every_retry_gets_the_first_response(world, anna, room, message):
     key = new_id()
     first = anna.put(path(room, message, THUMB), key=key)
     anna.delete(path(room, message, THUMB))

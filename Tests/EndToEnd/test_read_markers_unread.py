@@ -81,7 +81,7 @@ def test_the_badge_is_the_sum_of_the_list(world, anna, ben):
     assert ben.get("/v1/badge")["unreadCount"] == 6
 
 
-def test_the_badge_of_one_who_has_nothing(world):
+def test_the_badge_of_a_user_without_rooms(world):
     assert world.user("New").get("/v1/badge")["unreadCount"] == 0
 
 
@@ -91,8 +91,8 @@ def test_the_badge_is_not_cut_off_at_a_page(world, anna, ben):
     assert ben.get("/v1/badge")["unreadCount"] == 45
 
 
-def test_counts_equal_a_recount_after_many_random_acts(world, anna, ben, room):
-    """Deletions around the borders of the counting tree, markers and joins at random, against a plain model."""
+def test_counts_equal_a_recount_after_many_random_commands(world, anna, ben, room):
+    """Compares deletions at the borders of the counting tree, markers and joins at random with a simple model."""
     source = random.Random(7)
     people = [anna, ben, *world.users("Carla", "Dora")]
     members = {anna.id: 0, ben.id: 0}

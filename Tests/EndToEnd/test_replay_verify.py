@@ -9,7 +9,7 @@ from harness.command import hansard
 from harness.importing import check_rooms, run_import
 from harness.people import World
 from harness.server import Server
-from harness.views import view, view_names
+from harness.read_models import read_model, read_model_names
 
 # A read model, one of its tables, and a statement that changes exactly one row.
 TAMPERING = [
@@ -52,12 +52,12 @@ def filled(tmp_path_factory):
 def test_a_replay_equals_what_was_live(filled):
     server, _, _ = filled
     outcome = hansard("replay", "--data", server.data, "--verify")
-    for name in view_names():
+    for name in read_model_names():
         assert name in outcome.text
 
 
 def test_a_row_of_each_read_model_is_changed():
-    assert {projection for projection, _ in TAMPERING} == set(view_names())
+    assert {projection for projection, _ in TAMPERING} == set(read_model_names())
 
 
 @pytest.mark.parametrize("projection, statement", TAMPERING, ids=[projection for projection, _ in TAMPERING])
@@ -65,7 +65,7 @@ def test_a_changed_row_is_seen(filled, projection, statement):
     server, _, _ = filled
     # The file may stop short of the head. A rebuild reaches it.
     hansard("replay", "--data", server.data, "--projection", projection)
-    file = view(server, projection)
+    file = read_model(server, projection)
     table = statement.split()[1]
     database = sqlite3.connect(file)
     keys = [row[1] for row in database.execute(f"PRAGMA table_info({table})") if row[5] > 0]
@@ -91,7 +91,7 @@ def test_a_changed_row_is_seen(filled, projection, statement):
 
 def test_a_removed_and_an_added_row_are_seen(filled):
     server, _, _ = filled
-    file = view(server, "rooms")
+    file = read_model(server, "rooms")
     database = sqlite3.connect(file)
     database.execute("DELETE FROM member WHERE (roomId, userId) = (SELECT roomId, userId FROM member LIMIT 1)")
     database.commit()
@@ -101,7 +101,7 @@ def test_a_removed_and_an_added_row_are_seen(filled):
     hansard("replay", "--data", server.data, "--verify")
 
 
-def test_views_can_be_thrown_away(filled):
+def test_read_models_can_be_deleted(filled):
     server, entries, report = filled
     for file in (server.data / "views").iterdir():
         file.unlink()
@@ -113,7 +113,7 @@ def test_views_can_be_thrown_away(filled):
     hansard("replay", "--data", server.data, "--verify")
 
 
-def test_a_rebuild_keeps_off_a_running_server(server):
+def test_a_rebuild_is_refused_while_a_server_runs(server):
     World(server).user("Anna")
     outcome = hansard("replay", "--data", server.data, expect=None)
     assert outcome.status not in (0, 1) and "server" in outcome.errors

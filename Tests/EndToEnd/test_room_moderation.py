@@ -21,7 +21,7 @@ def tea(world, anna):
     return room, bill, carla
 
 
-def test_looks(anna, tea):
+def test_name_topic_and_picture(anna, tea):
     room, bill, carla = tea
     picture = bill.post("/v1/media", data=b"a picture")["id"]
     changed = bill.patch(room.path, {"topic": "Oolong", "picture": picture})
@@ -61,7 +61,7 @@ def test_roles_and_ownership(anna, tea):
     anna.post(f"{room.path}/leave")
 
 
-def test_who_is_banned_comes_in_by_no_way(world, anna, tea):
+def test_a_banned_user_cannot_join_in_any_way(world, anna, tea):
     room, bill, carla = tea
     invite = anna.post(f"{room.path}/invites", {})
     stranger = world.user("Stranger")
@@ -87,7 +87,7 @@ def test_who_is_banned_comes_in_by_no_way(world, anna, tea):
     carla.refused("forbidden", "PUT", f"{room.path}/bans/{stranger.id}")
 
 
-def test_no_late_retry_tells_who_is_banned_that_they_are_in(world, anna, ben, tea):
+def test_a_late_retry_does_not_confirm_the_membership_of_a_banned_user(world, anna, ben, tea):
     room, _, _ = tea
     office = anna.workspace("Office")
     office.take_in(world, ben)
@@ -110,7 +110,7 @@ def test_no_late_retry_tells_who_is_banned_that_they_are_in(world, anna, ben, te
         caller.refused("room_not_found", "GET", f"{place.path}/messages")
 
 
-def test_who_is_silenced_reads_and_does_not_speak(anna, tea):
+def test_a_silenced_member_can_read_and_not_write(anna, tea):
     room, bill, carla = tea
     said = carla.send(room, "hello")
 
@@ -141,7 +141,7 @@ def test_who_is_silenced_reads_and_does_not_speak(anna, tea):
     carla.refused("forbidden", "PUT", f"{room.path}/members/{bill.id}/silence", {})
 
 
-def test_the_join_history_tells_who_came_and_went(world, anna, tea):
+def test_the_join_history_lists_joins_and_departures(world, anna, tea):
     room, bill, carla = tea
     guest = world.user("Guest")
     invite = anna.post(f"{room.path}/invites", {})
@@ -180,7 +180,7 @@ def test_an_archived_room_is_opened_again(anna, tea):
     assert room.id in [each["id"] for each in carla.get("/v1/rooms")["rooms"]]
 
 
-def test_nothing_of_a_deleted_room_is_left_but_in_the_log(own_world):
+def test_a_deleted_room_remains_only_in_the_log(own_world):
     world = own_world
     anna, ben = world.users("Anna", "Ben")
     kept, room = anna.room("Kept", ben), anna.room("Vanilla room", ben)

@@ -156,7 +156,7 @@ ROOM_OPERATIONS = [
 
 
 @pytest.mark.parametrize("method, rest, body", ROOM_OPERATIONS)
-def test_a_foreign_room_is_as_if_it_were_not(world, anna, method, rest, body):
+def test_a_room_of_others_is_not_found(world, anna, method, rest, body):
     room = anna.room("Secret")
     known = {
         "other": new_id(), "owner": anna.id, "message": anna.send(room, "hello")["id"],
@@ -176,5 +176,5 @@ def test_a_foreign_room_is_as_if_it_were_not(world, anna, method, rest, body):
         stranger.refused("room_not_found", method, nowhere.path + rest.format(**known), body),
     ]
     details = {problem["detail"].replace(room.id, "ID").replace(nowhere.id, "ID") for problem in problems}
-    assert len(details) == 1, "the answer tells a stranger whether the room exists"
+    assert len(details) == 1, "the response tells a stranger whether the room exists"
     assert world.head == head

@@ -84,7 +84,7 @@ def test_it_is_sent_at_its_time_in_its_authors_name(anna, ben, room):
     assert (anna.unread(room), ben.unread(room)) == (1, 0), "sending moves the author's marker"
 
 
-def test_until_then_it_can_be_changed(anna, ben, room):
+def test_it_can_be_changed_before_its_time(anna, ben, room):
     made = schedule(ben, room, 3600, "old")
     changed = ben.patch(path(room, made["id"]), {"text": "new"})
     position = changed["position"]
@@ -102,7 +102,7 @@ def test_until_then_it_can_be_changed(anna, ben, room):
     ben.refused("invalid_field", "PATCH", path(room, made["id"]), {})
 
 
-def test_a_later_time_puts_it_off(anna, ben):
+def test_a_later_time_postpones_it(anna, ben):
     def put_off(moment):
         room = anna.room("Tea", ben)
         made = ben.put(path(room, new_id()), {"text": "later", "sendAt": moment})
@@ -166,7 +166,7 @@ def test_after_it_was_sent_the_same_request_is_a_repeat(anna, ben):
     assert len(sent(anna, room)) == 1
 
 
-def test_the_time_lies_ahead_and_within_a_year(ben, room):
+def test_the_time_is_in_the_future_and_within_a_year(ben, room):
     day = 24 * 3600
     for seconds in (-1, -day, 365 * day + 60):
         body = {"text": "x", "sendAt": at(seconds)}
@@ -206,7 +206,7 @@ def test_those_of_one_time_are_sent_in_the_order_of_their_scheduling(anna, ben):
     assert [message["id"] for message in sent(anna, room, 20)] == ids
 
 
-def test_who_has_left_is_told_that_it_was_not_sent(anna, ben):
+def test_an_author_who_has_left_sees_that_it_was_not_sent(anna, ben):
     def leave(moment):
         room = anna.room("Tea", ben)
         made = ben.put(path(room, new_id()), {"text": "later", "sendAt": moment})
@@ -227,7 +227,7 @@ def test_who_has_left_is_told_that_it_was_not_sent(anna, ben):
 
 
 @pytest.mark.parametrize("way", ["leave", "remove", "ban"])
-def test_who_is_out_of_the_room_may_take_back_what_waits_there(world, anna, ben, room, way):
+def test_an_author_who_has_left_can_cancel_it(world, anna, ben, room, way):
     made, other = schedule(ben, room, HOUR), schedule(anna, room, HOUR)
     key = new_id()
     if way == "leave":
@@ -257,7 +257,7 @@ def test_who_is_out_of_the_room_may_take_back_what_waits_there(world, anna, ben,
     assert scheduled(anna, room) == [other]
 
 
-def test_it_is_taken_back_from_outside_as_long_as_the_room_is_there(anna, ben):
+def test_it_can_be_cancelled_from_outside_while_the_room_exists(anna, ben):
     archived, deleted = anna.room("Tea", ben), anna.room("Coffee", ben)
     waiting = [schedule(ben, room, HOUR) for room in (archived, deleted)]
     for room in (archived, deleted):
@@ -337,7 +337,7 @@ def test_lost_read_models_lose_no_scheduled_message(own_server):
     assert [message["text"] for message in sent(anna, room)] == ["changed"]
 
 
-def test_it_takes_what_a_message_takes(anna, ben, room):
+def test_it_has_every_part_of_a_message(anna, ben, room):
     root = anna.send(room, "root")
     id = new_id()
     body = {
@@ -360,7 +360,7 @@ def test_it_takes_what_a_message_takes(anna, ben, room):
     assert anna.get("/v1/badge")["threadUnreadCount"] == 1
 
 
-def test_what_it_refers_to_has_to_be_there_twice(anna, ben, room):
+def test_what_it_refers_to_is_checked_twice(anna, ben, room):
     ben.refused("message_not_found", "PUT", path(room, new_id()), {"text": "x", "sendAt": at(60), "threadId": new_id()})
     ben.refused("message_not_found", "PUT", path(room, new_id()), {"text": "x", "sendAt": at(60), "replyTo": new_id()})
     root = anna.send(room, "root")
@@ -382,7 +382,7 @@ def test_mentions_can_be_changed_by_themselves(anna, ben, room):
 
 
 @pytest.mark.parametrize("way", ["ban", "silence", "archive", "disable"])
-def test_who_may_not_speak_is_told_why(world, anna, way):
+def test_the_reason_why_it_was_not_sent_is_shown(world, anna, way):
     def forbid(moment):
         ben = world.user("Ben")
         room = anna.room("Tea", ben)
@@ -416,7 +416,7 @@ def test_who_may_not_speak_is_told_why(world, anna, way):
     assert anna.get(f"{room.path}/messages")["messages"] == []
 
 
-def test_a_deleted_room_takes_along_what_waits(anna, ben):
+def test_a_deleted_room_discards_its_scheduled_messages(anna, ben):
     def delete(moment):
         room = anna.room("Tea", ben)
         made = ben.put(path(room, new_id()), {"text": "gone", "sendAt": moment})

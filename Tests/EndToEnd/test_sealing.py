@@ -64,7 +64,7 @@ def test_a_seal_says_what_it_did_and_a_second_one_does_nothing(data, verify):
     assert verify("--data", data).status == 0
 
 
-def test_a_seal_keeps_off_a_running_server(own_server):
+def test_a_seal_is_refused_while_a_server_runs(own_server):
     World(own_server).user("Anna")
     before = segments(own_server.data)
     refusal = hansard("log", "seal", "--data", own_server.data, expect=2)
@@ -155,8 +155,8 @@ def test_a_server_goes_on_with_a_sealed_log(grown, data, verify):
         assert [message["position"] for message in sent] == list(range(head + 1, head + 31))
         server.stop()
         assert seal(data)["segmentsSealed"] == 1
-        answer = verify("--data", data)
-        assert (answer.status, answer.result["sealed"], answer.result["treeHeads"]) == (0, 2, 2), answer.errors
+        outcome = verify("--data", data)
+        assert (outcome.status, outcome.result["sealed"], outcome.result["treeHeads"]) == (0, 2, 2), outcome.errors
         for file in (data / "views").iterdir():
             file.unlink()
         server.start()
@@ -205,17 +205,17 @@ def test_a_seal_that_is_killed_loses_nothing(grown, tmp_path, verify):
         killed += was_killed
         # Adjusts the duration, because the machine may be faster or slower than when it was measured.
         whole *= 1.05 if was_killed else 0.8
-        answer = verify("--data", data)
-        assert answer.status == 0, answer.errors
-        assert (answer.result["records"], answer.result["root"]) == (head, root)
+        outcome = verify("--data", data)
+        assert outcome.status == 0, outcome.errors
+        assert (outcome.result["records"], outcome.result["root"]) == (head, root)
         left = sorted(path.suffix for path in (data / "log").iterdir())
-        states.add((answer.result["segments"], answer.result["sealed"], tuple(left)))
+        states.add((outcome.result["segments"], outcome.result["sealed"], tuple(left)))
         if number % 2:
             seal(data)
             assert [path.suffix for path in (data / "log").iterdir() if path.suffix in (".tmp", ".bin")] == []
-            answer = verify("--data", data)
-            assert (answer.result["sealed"], answer.result["treeHeads"], answer.result["root"]) == (1, 1, root)
-            assert answer.result["notes"] == []
+            outcome = verify("--data", data)
+            assert (outcome.result["sealed"], outcome.result["treeHeads"], outcome.result["root"]) == (1, 1, root)
+            assert outcome.result["notes"] == []
     assert killed >= KILLS // 2, "most of the seals were over before the kill"
     assert len(states) > 1, f"all kills left the same: {states}"
 
@@ -224,14 +224,14 @@ def kill_with_a_full_segment(server: Server) -> list[dict]:
     """Sends long messages until the server creates its second segment, and kills it then, before it can have sealed the
     first one. Returns the results."""
     anna = World(server).user("Anna")
-    room, answers = anna.room("Full"), []
+    room, results = anna.room("Full"), []
 
     def pour() -> None:
         try:
-            while len(answers) < 10_000:
+            while len(results) < 10_000:
                 lines = [{"op": "message.send", "roomId": room.id, "id": new_id(), "text": os.urandom(8000).hex()}
                          for _ in range(200)]
-                answers.extend(anna.ingest_all(lines))
+                results.extend(anna.ingest_all(lines))
         except requests.RequestException:
             return
 
@@ -244,18 +244,19 @@ def kill_with_a_full_segment(server: Server) -> list[dict]:
     finally:
         server.kill()
         pouring.join()
-    return answers
+    return results
 
 
 def test_a_server_that_is_killed_while_it_seals_loses_nothing(own_server, verify):
-    """A full segment is sealed beside the appends; each start goes on with it, and is killed too."""
-    answers = kill_with_a_full_segment(own_server)
+    """The server seals a full segment while it appends to the next one. Each start continues the seal, and is killed
+    too."""
+    results = kill_with_a_full_segment(own_server)
     data, unfinished, roots = own_server.data, 0, set()
     for pause in (0, 0.1, 0.3):
-        answer = verify("--data", data)
-        assert answer.status == 0 and answer.result["records"] >= answers[-1]["position"], answer.errors
-        unfinished += answer.result["sealed"] == 0
-        roots.add((answer.result["records"], answer.result["root"]))
+        outcome = verify("--data", data)
+        assert outcome.status == 0 and outcome.result["records"] >= results[-1]["position"], outcome.errors
+        unfinished += outcome.result["sealed"] == 0
+        roots.add((outcome.result["records"], outcome.result["root"]))
         own_server.start()
         time.sleep(pause)
         own_server.kill()
@@ -266,6 +267,6 @@ def test_a_server_that_is_killed_while_it_seals_loses_nothing(own_server, verify
         assert time.monotonic() < deadline, f"the full segment was not sealed within {SEAL_SECONDS} s"
         time.sleep(0.05)
     own_server.stop()
-    answer = verify("--data", data)
-    assert (answer.status, answer.result["sealed"], answer.result["treeHeads"]) == (0, 1, 1), answer.errors
-    assert answer.result["notes"] == [] and roots == {(answer.result["records"], answer.result["root"])}
+    outcome = verify("--data", data)
+    assert (outcome.status, outcome.result["sealed"], outcome.result["treeHeads"]) == (0, 1, 1), outcome.errors
+    assert outcome.result["notes"] == [] and roots == {(outcome.result["records"], outcome.result["root"])}

@@ -239,12 +239,12 @@ def orchard(anna, room):
 
 
 @pytest.mark.parametrize("limit", [7, 30, 50])
-def test_pages_are_the_whole_each_hit_once(anna, room, orchard, limit):
+def test_pages_contain_every_hit_once(anna, room, orchard, limit):
     results = walk(anna, "/v1/search", "results", q="apple", roomId=room.id, limit=limit)
     assert sorted(result["message"]["text"].strip() for result in results) == orchard
 
 
-def test_pages_hold_still_while_messages_arrive(anna, ben, room, orchard):
+def test_pages_stay_stable_while_messages_arrive(anna, ben, room, orchard):
     stop = threading.Event()
     writer = ben.again()
 
@@ -341,7 +341,7 @@ def test_deleted_and_edited_words_leave_the_file(own_world):
     check_data(server.data)
 
 
-def test_an_index_that_was_thrown_away_is_built_again_without_holding_up_the_start(own_world):
+def test_a_deleted_index_is_rebuilt_without_delaying_the_start(own_world):
     anna, server = own_world.user("Anna"), own_world.server
     room = anna.room("Tea")
     for number in range(50):

@@ -103,7 +103,7 @@ def test_it_changes_a_workspace(world, anna):
     dora.refused("workspace_not_found", "GET", office.path)
 
 
-def test_what_needs_a_user_still_does(world, anna, tea):
+def test_operations_that_need_a_user_still_do(world, anna, tea):
     room, _, _ = tea
     for method, path in (
         ("GET", room.path), ("POST", f"{room.path}/join"), ("POST", f"{room.path}/leave"),
@@ -112,7 +112,7 @@ def test_what_needs_a_user_still_does(world, anna, tea):
         world.admin.refused("acting_user_required", method, path)
 
 
-def test_who_comes_into_an_empty_room_owns_it(world, anna):
+def test_a_user_who_joins_an_empty_room_owns_it(world, anna):
     room = anna.room("Tea")
     invite = anna.post(f"{room.path}/invites", {})
     anna.post(f"{room.path}/leave")
@@ -128,7 +128,7 @@ def test_who_comes_into_an_empty_room_owns_it(world, anna):
     assert bill.see(channel)["role"] == "owner"
 
 
-def test_who_was_put_out_comes_back_by_an_own_link_as_a_member(world, anna, tea):
+def test_a_removed_user_rejoins_through_their_own_link_as_a_member(world, anna, tea):
     room, bill, _ = tea
     invite = bill.post(f"{room.path}/invites", {"role": "administrator"})
     assert anna.get(f"/v1/invites/{invite['token']}")["role"] == "administrator"

@@ -15,7 +15,7 @@ def written(folder, text) -> str:
     return str(path)
 
 
-def test_the_file_counts_below_the_environment_and_the_options(tmp_path, monkeypatch):
+def test_the_environment_and_the_options_override_the_file(tmp_path, monkeypatch):
     file = written(tmp_path, {"accessTokenLifetime": 111, "push": {"file": str(tmp_path / "notices")}})
     server = Server(tmp_path / "data", "--config", file)
     email, password = "anna@example.org", "correct horse battery"

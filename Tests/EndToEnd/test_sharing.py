@@ -8,7 +8,7 @@ from harness.client import Api, new_id
 from harness.times import in_time, later, now, parse, wait_past
 
 
-def test_whoever_has_the_link_comes_in(world, anna):
+def test_anyone_with_the_link_can_join(world, anna):
     room = anna.room("Tea")
     invite = anna.post(f"{room.path}/invites", {"expiresAt": later(days=1), "maxUses": 2})
     assert (invite["roomId"], invite["role"], invite["uses"], invite["maxUses"]) == (room.id, "member", 0, 2)
@@ -126,7 +126,7 @@ def test_invites_are_listed_the_newest_first(anna):
     assert [invite["id"] for invite in anna.get(f"{room.path}/invites")["invites"]] == made[::-1]
 
 
-def test_a_wrong_token_leads_nowhere(world, anna):
+def test_a_wrong_token_is_not_found(world, anna):
     room = anna.room("Tea")
     invite = anna.post(f"{room.path}/invites", {})
     token = invite["token"]
@@ -136,7 +136,7 @@ def test_a_wrong_token_leads_nowhere(world, anna):
         anna.refused("invite_not_found", "POST", f"/v1/invites/{wrong}/accept")
 
 
-def test_an_archived_room_takes_nobody_in(world, anna):
+def test_an_archived_room_admits_nobody(world, anna):
     room = anna.room("Tea")
     invite = anna.post(f"{room.path}/invites", {})
     anna.post(f"{room.path}/archive")
@@ -144,7 +144,7 @@ def test_an_archived_room_takes_nobody_in(world, anna):
     anna.refused("room_archived", "POST", f"{room.path}/invites", {})
 
 
-def test_who_left_may_come_again_but_not_by_a_late_retry(world, anna):
+def test_a_user_who_left_can_rejoin_but_not_by_a_late_retry(world, anna):
     room = anna.room("Tea")
     accept, key = f"/v1/invites/{anna.post(f'{room.path}/invites', {})['token']}/accept", new_id()
     guest = world.user("Guest")
@@ -161,6 +161,6 @@ def test_two_who_accept_the_last_use_at_once(world, anna):
     accept = f"/v1/invites/{anna.post(f'{room.path}/invites', {'maxUses': 3})['token']}/accept"
     guests = world.users(*(f"Guest {number}" for number in range(12)))
     with concurrent.futures.ThreadPoolExecutor(12) as pool:
-        answers = list(pool.map(lambda guest: Api(world.server, guest.token).request("POST", accept), guests))
-    assert sorted(answer.status_code for answer in answers) == [201] * 3 + [410] * 9
+        responses = list(pool.map(lambda guest: Api(world.server, guest.token).request("POST", accept), guests))
+    assert sorted(response.status_code for response in responses) == [201] * 3 + [410] * 9
     assert anna.see(room)["memberCount"] == 4

@@ -55,7 +55,7 @@ def test_a_first_login_makes_the_account_and_later_ones_find_it(world, issuer, i
     assert Api(world.server, first["accessToken"]).get("/v1/me")["id"] == me["id"]
 
 
-def test_a_login_tapped_twice_is_one(world, issuer):
+def test_a_repeated_login_starts_one_session(world, issuer):
     token, session = issuer.token(new_id()), new_id()
     first = login(world, token, id=session)
     again = login(world, token, 200, id=session)
@@ -121,7 +121,7 @@ def test_a_provider_may_have_the_hash_of_the_nonce(tmp_path, issuer):
         assert "nonce" in refused(world, issuer.token(new_id(), nonce=digest))
 
 
-def test_the_subject_is_somebody(world, issuer):
+def test_the_length_of_the_subject(world, issuer):
     login(world, issuer.token("s" * 256))
     for subject in ("", "s" * 257, "a\u0000b"):
         assert "subject (sub)" in refused(world, issuer.token(subject))
@@ -190,7 +190,7 @@ def test_keys_are_fetched_once_and_again_for_a_new_one(tmp_path):
     ("status", "body"), [(500, None), (302, None), (200, b"{"), (200, b'{"keys": [' + b" " * 300_000 + b"]}")],
     ids=["failing", "elsewhere", "no JSON", "too large"],
 )
-def test_without_the_keys_nobody_is_let_in_and_the_server_says_so(tmp_path, status, body):
+def test_without_the_keys_logins_fail_and_the_server_reports_it(tmp_path, status, body):
     issuer = Issuer(Key("RS256", "r1"))
     issuer.status, issuer.body = status, body
     try:
@@ -203,7 +203,7 @@ def test_without_the_keys_nobody_is_let_in_and_the_server_says_so(tmp_path, stat
         issuer.close()
 
 
-def test_keys_may_stand_in_a_file(tmp_path, issuer):
+def test_keys_can_come_from_a_file(tmp_path, issuer):
     path = tmp_path / "keys.json"
     path.write_text(json.dumps({"keys": [issuer.keys[1].jwk]}))
     settings = {"identity": {"providers": {"local": issuer.settings(jwks=str(path))}}}
@@ -220,7 +220,7 @@ def test_a_fifo_in_place_of_the_file_blocks_neither_logins_nor_the_stop(tmp_path
         world.server.stop()
 
 
-def test_a_login_is_linked_to_an_account_that_stands(world, issuer):
+def test_a_login_is_linked_to_an_existing_account(world, issuer):
     anna, subject = world.account(), new_id()
     body = {"idToken": issuer.token(subject), "currentPassword": PASSWORD}
     linked = anna.post("/v1/me/identities", body)
@@ -299,7 +299,7 @@ def test_logins_survive_a_restart(tmp_path, issuer):
         ben.refused("identity_in_use", "POST", "/v1/me/identities", {"idToken": issuer.token(subject)})
 
 
-def test_settings_that_would_let_anyone_in_are_refused(tmp_path, issuer):
+def test_settings_that_would_admit_anyone_are_refused(tmp_path, issuer):
     from harness.command import hansard
     from harness.config import write
 

@@ -53,7 +53,7 @@ def unread_ingest(world, anna, room):
 
 
 @pytest.mark.parametrize("stall", [half_a_request, half_a_head, open_ingest, unread_ingest])
-def test_a_stop_does_not_wait_for_ever(own_world, stall):
+def test_a_stop_has_a_time_limit(own_world, stall):
     world, server = own_world, own_world.server
     anna = world.user("Anna")
     room = anna.room("Tea")
@@ -82,7 +82,7 @@ def half_an_upload(world, anna, room):
 
 
 @pytest.mark.parametrize("goes", ["with a word", "without one"])
-def test_a_client_that_goes_away_is_no_failure(tmp_path, goes):
+def test_a_client_that_disconnects_is_not_a_failure(tmp_path, goes):
     server = Server(tmp_path / "data", environment=UNLIMITED | {"LOG_LEVEL": "info"}).start()
     world = World(server)
     anna = world.user("Anna")
@@ -101,7 +101,7 @@ def test_a_client_that_goes_away_is_no_failure(tmp_path, goes):
     assert "a request failed" not in log and " error hansard" not in log and " warning hansard" not in log, log
 
 
-def test_a_client_that_resets_an_ingest_without_reading_is_no_failure(tmp_path):
+def test_a_client_that_resets_an_ingest_without_reading_is_not_a_failure(tmp_path):
     server = Server(tmp_path / "data").start()
     world = World(server)
     anna = world.user("Anna")
@@ -118,7 +118,7 @@ def test_a_client_that_resets_an_ingest_without_reading_is_no_failure(tmp_path):
     assert " error hansard" not in log and " warning hansard" not in log, log
 
 
-def test_a_client_that_goes_away_leaves_the_next_one_alone(world, anna, room):
+def test_a_client_that_disconnects_does_not_affect_the_next_one(world, anna, room):
     for stall in (half_a_request, half_a_head, open_ingest, unread_ingest):
         stall(world, anna, room).close()
     anna.send(room, "after")

@@ -86,17 +86,17 @@ def test_pages_of_a_thread(anna, ben, room, root):
 
 def test_a_link_to_a_reply_opens_the_room_at_its_root(anna, ben, room):
     ids = [anna.send(room, f"{number}")["id"] for number in range(9)]
-    answer = reply(ben, room, ids[4], "here")["id"]
-    page = anna.get(f"{room.path}/messages", around=answer, limit=3)
+    first_reply = reply(ben, room, ids[4], "here")["id"]
+    page = anna.get(f"{room.path}/messages", around=first_reply, limit=3)
     assert [message["id"] for message in page["messages"]] == ids[3:6]
 
 
-def test_what_a_thread_cannot_hang_from(anna, ben, room, root):
-    answer = reply(ben, room, root, "one")["id"]
+def test_invalid_thread_roots(anna, ben, room, root):
+    first_reply = reply(ben, room, root, "one")["id"]
     path = room.message(new_id())
-    anna.refused("not_a_thread_root", "PUT", path, {"text": "x", "threadId": answer})
+    anna.refused("not_a_thread_root", "PUT", path, {"text": "x", "threadId": first_reply})
     anna.refused("message_not_found", "PUT", path, {"text": "x", "threadId": new_id()})
-    anna.refused("not_a_thread_root", "GET", f"{room.message(answer)}/thread")
+    anna.refused("not_a_thread_root", "GET", f"{room.message(first_reply)}/thread")
     anna.refused("message_not_found", "GET", f"{room.message(new_id())}/thread")
     lonely = anna.send(room, "to be deleted")["id"]
     anna.delete(room.message(lonely))
@@ -106,30 +106,30 @@ def test_what_a_thread_cannot_hang_from(anna, ben, room, root):
     assert [message["text"] for message in thread(anna, room, root)["messages"]] == ["one", "goes on"]
 
 
-def test_a_reply_names_what_is_read_beside_it(anna, ben, room, root):
-    answer = reply(ben, room, root, "one")["id"]
+def test_a_reply_refers_to_a_message_of_the_same_timeline(anna, ben, room, root):
+    first_reply = reply(ben, room, root, "one")["id"]
     other = anna.send(room, "another root")["id"]
     elsewhere = reply(ben, room, other, "elsewhere")["id"]
-    assert reply(anna, room, root, "yes", replyTo=answer)["replyTo"] == answer
+    assert reply(anna, room, root, "yes", replyTo=first_reply)["replyTo"] == first_reply
     assert reply(anna, room, root, "yes", replyTo=root)["replyTo"] == root
     for target in (elsewhere, other):
         anna.refused("reply_elsewhere", "PUT", room.message(new_id()), {"text": "x", "threadId": root, "replyTo": target})
     plain = anna.put(room.message(new_id()), {"text": "yes", "replyTo": other})
     assert plain["replyTo"] == other and anna.get(room.message(plain["id"])) == plain
-    anna.refused("reply_elsewhere", "PUT", room.message(new_id()), {"text": "x", "replyTo": answer})
+    anna.refused("reply_elsewhere", "PUT", room.message(new_id()), {"text": "x", "replyTo": first_reply})
     anna.refused("message_not_found", "PUT", room.message(new_id()), {"text": "x", "replyTo": new_id()})
 
 
 def test_unread_of_a_thread(world, anna, ben, room, root):
     assert followed(anna) == {} == followed(ben)
-    answers = [reply(ben, room, root, f"{number}")["id"] for number in range(3)]
+    replies = [reply(ben, room, root, f"{number}")["id"] for number in range(3)]
     assert counts(anna, root) == (3, 0)
     assert counts(ben, root) == (0, 0)
-    anna.put(f"{room.message(root)}/thread/read-marker", {"messageId": answers[1]})
+    anna.put(f"{room.message(root)}/thread/read-marker", {"messageId": replies[1]})
     assert counts(anna, root) == (1, 0)
-    anna.put(f"{room.message(root)}/thread/read-marker", {"messageId": answers[0]})
+    anna.put(f"{room.message(root)}/thread/read-marker", {"messageId": replies[0]})
     assert counts(anna, root) == (1, 0)
-    ben.delete(room.message(answers[2]))
+    ben.delete(room.message(replies[2]))
     assert counts(anna, root) == (0, 0)
     reply(ben, room, root, "again")
     assert counts(anna, root) == (1, 0)
@@ -150,15 +150,15 @@ def reading(person, room, root):
 def test_a_page_says_how_the_caller_reads_the_thread(world, anna, ben, room, root):
     nothing = (False, 0, 0, None)
     assert reading(anna, room, root) == reading(ben, room, root) == nothing
-    answers = [reply(ben, room, root, "Anna!", mentions={"users": [anna.id]})["id"] for _ in range(3)]
+    replies = [reply(ben, room, root, "Anna!", mentions={"users": [anna.id]})["id"] for _ in range(3)]
     assert reading(anna, room, root) == (True, 3, 3, None)
-    assert reading(ben, room, root) == (True, 0, 0, answers[2])
+    assert reading(ben, room, root) == (True, 0, 0, replies[2])
     path = f"{room.message(root)}/thread"
-    anna.put(f"{path}/read-marker", {"messageId": answers[1]})
-    assert reading(anna, room, root) == (True, 1, 1, answers[1])
+    anna.put(f"{path}/read-marker", {"messageId": replies[1]})
+    assert reading(anna, room, root) == (True, 1, 1, replies[1])
     assert reading(anna, room, root)[1:3] == counts(anna, root)
-    anna.put(f"{path}/read-marker", {"messageId": answers[0]})
-    assert reading(anna, room, root) == (True, 1, 1, answers[1])
+    anna.put(f"{path}/read-marker", {"messageId": replies[0]})
+    assert reading(anna, room, root) == (True, 1, 1, replies[1])
     sent = reply(anna, room, root, "read")
     assert thread(anna, room, root)["readMarker"] == {"messageId": sent["id"], "readAt": sent["sentAt"]}
     carla = world.user("Carla")
@@ -192,8 +192,8 @@ def test_following(world, anna, ben, room, root):
     assert counts(carla, root) == (0, 0)
     anna.put(following, {"follows": False})
     assert followed(anna) == {}
-    answer = thread(anna, room, root)["messages"][0]["id"]
-    anna.refused("not_a_thread_root", "PUT", f"{room.message(answer)}/thread/following", {"follows": True})
+    first_reply = thread(anna, room, root)["messages"][0]["id"]
+    anna.refused("not_a_thread_root", "PUT", f"{room.message(first_reply)}/thread/following", {"follows": True})
     carla.post(f"{room.path}/leave")
     anna.put(f"{room.path}/members/{carla.id}")
     assert followed(carla) == {}
@@ -213,17 +213,18 @@ def test_the_thread_with_the_latest_reply_comes_first(anna, ben, room):
 
 
 def test_a_marker_moves_to_a_message_of_the_thread(anna, ben, room, root):
-    answer = reply(ben, room, root, "one")["id"]
+    first_reply = reply(ben, room, root, "one")["id"]
     other = anna.send(room, "another")["id"]
     elsewhere = reply(ben, room, other, "x")["id"]
     path = f"{room.message(root)}/thread/read-marker"
     for target in (root, other, elsewhere, new_id()):
         anna.refused("message_not_found", "PUT", path, {"messageId": target})
-    anna.refused("not_a_thread_root", "PUT", f"{room.message(answer)}/thread/read-marker", {"messageId": answer})
-    anna.refused("message_not_found", "PUT", f"{room.path}/read-marker", {"messageId": answer})
+    anna.refused(
+        "not_a_thread_root", "PUT", f"{room.message(first_reply)}/thread/read-marker", {"messageId": first_reply})
+    anna.refused("message_not_found", "PUT", f"{room.path}/read-marker", {"messageId": first_reply})
 
 
-def test_every_retry_is_answered_as_the_first_time(world, anna, ben, room, root):
+def test_every_retry_gets_the_first_response(world, anna, ben, room, root):
     id = new_id()
     sent = reply(ben, room, root, "one", id=id)
     head = world.head
@@ -246,16 +247,16 @@ def test_every_retry_is_answered_as_the_first_time(world, anna, ben, room, root)
 
 
 def test_strangers_learn_nothing(world, anna, ben, room, root):
-    answer = reply(ben, room, root, "one")["id"]
+    first_reply = reply(ben, room, root, "one")["id"]
     eve = world.user("Eve")
     eve.refused("room_not_found", "GET", f"{room.message(root)}/thread")
-    eve.refused("room_not_found", "GET", room.message(answer))
+    eve.refused("room_not_found", "GET", room.message(first_reply))
     eve.refused("room_not_found", "PUT", f"{room.message(root)}/thread/following", {"follows": True})
-    eve.refused("room_not_found", "PUT", f"{room.message(root)}/thread/read-marker", {"messageId": answer})
+    eve.refused("room_not_found", "PUT", f"{room.message(root)}/thread/read-marker", {"messageId": first_reply})
     eve.refused("room_not_found", "PUT", room.message(new_id()), {"text": "x", "threadId": root})
     ben.post(f"{room.path}/leave")
     assert followed(ben) == {}
-    ben.refused("room_not_found", "GET", room.message(answer))
+    ben.refused("room_not_found", "GET", room.message(first_reply))
 
 
 def test_threads_survive_a_restart(own_world):

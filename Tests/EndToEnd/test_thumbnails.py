@@ -29,18 +29,18 @@ def thumbnail(person, media: dict, **params):
 def test_each_kind_of_image(anna, kind):
     receipt = upload(anna, encoded(kind))
     assert (receipt["width"], receipt["height"]) == SIZE
-    for asked, width in [(None, 320), (320, 320), (81, 160), (1, 80), (640, 640), (1920, 1600)]:
-        answer = thumbnail(anna, receipt, **({} if asked is None else {"width": asked}))
-        assert answer.status_code == 200, answer.text[:300]
-        assert answer.headers["Content-Type"] == KINDS[kind]
-        assert opened(answer.content).size == (width, width * 3 // 4), asked
+    for requested, width in [(None, 320), (320, 320), (81, 160), (1, 80), (640, 640), (1920, 1600)]:
+        response = thumbnail(anna, receipt, **({} if requested is None else {"width": requested}))
+        assert response.status_code == 200, response.text[:300]
+        assert response.headers["Content-Type"] == KINDS[kind]
+        assert opened(response.content).size == (width, width * 3 // 4), requested
     small = opened(thumbnail(anna, receipt, width=320).content).convert("RGB")
     wanted = photograph().resize(small.size)
     for place in [(40, 30), (160, 120), (100, 180)]:
         assert all(abs(one - other) < 24 for one, other in zip(small.getpixel(place), wanted.getpixel(place)))
 
 
-def test_what_is_transparent_stays_so(anna):
+def test_transparency_is_kept(anna):
     image = photograph((400, 300)).convert("RGBA")
     image.putalpha(60)
     small = opened(thumbnail(anna, upload(anna, encoded("PNG", image)), width=80).content)
@@ -52,8 +52,8 @@ def test_colours_are_those_that_the_profile_means(anna, kind):
     """Phones take photos in wider color spaces than sRGB. Without the profile, the numbers mean other colors."""
     red = Image.new("RGB", (400, 300), (255, 0, 0))
     for options, wanted in [({}, (255, 0, 0)), ({"icc_profile": swapping_profile()}, (0, 255, 0))]:
-        answer = thumbnail(anna, upload(anna, encoded(kind, red, **options)), width=80)
-        image = opened(answer.content)
+        response = thumbnail(anna, upload(anna, encoded(kind, red, **options)), width=80)
+        image = opened(response.content)
         seen = image.convert("RGB").getpixel((40, 30))
         assert all(abs(one - other) < 8 for one, other in zip(seen, wanted)), (options.keys(), seen)
         assert "icc_profile" not in image.info, "it is sRGB, as is what says nothing"
@@ -62,21 +62,21 @@ def test_colours_are_those_that_the_profile_means(anna, kind):
 def test_a_profile_that_does_not_fit_the_image_counts_as_none(anna):
     grey = Image.new("L", (400, 300), 77)
     for kind in ("JPEG", "PNG"):
-        answer = thumbnail(anna, upload(anna, encoded(kind, grey, icc_profile=swapping_profile())), width=80)
-        assert answer.status_code == 200, answer.text[:300]
-        assert all(abs(value - 77) < 4 for value in opened(answer.content).convert("RGB").getpixel((40, 30)))
+        response = thumbnail(anna, upload(anna, encoded(kind, grey, icc_profile=swapping_profile())), width=80)
+        assert response.status_code == 200, response.text[:300]
+        assert all(abs(value - 77) < 4 for value in opened(response.content).convert("RGB").getpixel((40, 30)))
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "WEBP", "PNG"])
-def test_a_photograph_is_turned_and_tells_nothing_of_its_camera(anna, kind):
+def test_a_photograph_is_rotated_and_has_no_camera_metadata(anna, kind):
     content = with_camera_notes(kind)
     assert b"SecretCameraMaker" in content
     receipt = upload(anna, content)
     assert (receipt["width"], receipt["height"]) == (SIZE[1], SIZE[0])
-    answer = thumbnail(anna, receipt, width=160)
-    image = opened(answer.content)
+    response = thumbnail(anna, receipt, width=160)
+    image = opened(response.content)
     assert image.size == (160, 213)
-    assert b"SecretCameraMaker" not in answer.content and not dict(image.getexif())
+    assert b"SecretCameraMaker" not in response.content and not dict(image.getexif())
 
 
 def test_a_tall_image_stays_within_its_box(anna):
@@ -111,7 +111,7 @@ def test_a_decompression_bomb_is_refused(anna):
     b"RIFF\x10\x00\x00\x00WEBPVP8 garbage", b"just words", b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>',
     b"%PDF-1.7 no image either",
 ], ids=["PNG", "JPEG", "GIF", "WebP", "text", "SVG", "PDF"])
-def test_what_is_no_image_is_refused(anna, content):
+def test_a_file_that_is_not_an_image_is_refused(anna, content):
     receipt = upload(anna, content)
     assert receipt["width"] is None and receipt["height"] is None
     anna.refused("image_undecodable", "GET", f"/v1/media/{receipt['id']}/thumbnail")

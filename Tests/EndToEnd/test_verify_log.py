@@ -27,40 +27,40 @@ COLUMNS = ("shapes", "shape", "stream", "actor", "service", "device", "subject",
 
 
 def test_a_whole_log_is_accepted(whole, kept, verify, writer):
-    answer = verify("--data", whole, "--checkpoint", kept, "--key", writer.signer.verifier_key())
-    assert answer.status == 0, answer.errors
+    outcome = verify("--data", whole, "--checkpoint", kept, "--key", writer.signer.verifier_key())
+    assert outcome.status == 0, outcome.errors
     expected = {"segments": 4, "sealed": 2, "blocks": 9, "records": COUNT, "treeSize": COUNT, "treeHeads": 2}
-    assert expected.items() <= answer.result.items()
-    assert answer.result["root"] == base64.b64encode(merkle.root(writer.leaves)).decode()
-    assert answer.result["notes"] == []
+    assert expected.items() <= outcome.result.items()
+    assert outcome.result["root"] == base64.b64encode(merkle.root(writer.leaves)).decode()
+    assert outcome.result["notes"] == []
 
 
 def test_every_erasure_leaves_the_tree_as_it_was(events, kept, tmp_path, verify):
     data = LogWriter(parts(erase(events, CAROL))).write(tmp_path / "data")
-    answer = verify("--data", data, "--checkpoint", kept)
-    assert answer.status == 0, answer.errors
-    assert answer.result["erased"] > 10 and answer.result["ownSalts"] > 10
+    outcome = verify("--data", data, "--checkpoint", kept)
+    assert outcome.status == 0, outcome.errors
+    assert outcome.result["erased"] > 10 and outcome.result["ownSalts"] > 10
 
 
 def test_segments_may_all_be_active(events, kept, tmp_path, verify):
     shape = [[60] * 5, [50] * 6, SHAPE[2], [12, 20, 40, 40]]
-    answer = verify("--data", LogWriter(parts(events, shape, 0)).write(tmp_path / "data"), "--checkpoint", kept)
-    assert (answer.status, answer.result.get("sealed")) == (0, 0), answer.errors
+    outcome = verify("--data", LogWriter(parts(events, shape, 0)).write(tmp_path / "data"), "--checkpoint", kept)
+    assert (outcome.status, outcome.result.get("sealed")) == (0, 0), outcome.errors
 
 
 def test_the_golden_log_is_accepted(tmp_path, verify):
     shutil.copytree(ROOT / "Tests" / "Fixtures" / "v1" / "log", tmp_path / "log")
-    answer = verify("--data", tmp_path)
-    assert answer.status == 0, answer.errors
-    assert (answer.result["segments"], answer.result["records"]) == (3, 64)
+    outcome = verify("--data", tmp_path)
+    assert outcome.status == 0, outcome.errors
+    assert (outcome.result["segments"], outcome.result["records"]) == (3, 64)
 
 
 def test_the_golden_sealed_log_and_its_proofs_are_accepted(verify):
     golden = ROOT / "Tests" / "Fixtures" / "v1"
     key = golden / "sealed" / "checkpoint.pub"
-    answer = verify("--data", golden / "sealed", "--checkpoint", golden / "head.checkpoint")
-    assert answer.status == 0, answer.errors
-    assert (answer.result["sealed"], answer.result["treeHeads"], answer.result["records"]) == (7, 7, 2010)
+    outcome = verify("--data", golden / "sealed", "--checkpoint", golden / "head.checkpoint")
+    assert outcome.status == 0, outcome.errors
+    assert (outcome.result["sealed"], outcome.result["treeHeads"], outcome.result["records"]) == (7, 7, 2010)
     retained, erased = (verify("--proof", golden / name, "--key", key)
                         for name in ("retained.tlog-proof", "erased.tlog-proof"))
     assert retained.status == erased.status == 0
@@ -81,9 +81,9 @@ def test_the_worked_example_of_the_page_is_accepted(tmp_path, verify):
             offset, _, row = line.partition("  ")
             content[int(offset, 16) : int(offset, 16) + 16] = bytes.fromhex(row)
         (tmp_path / "log" / name).write_bytes(content)
-    answer = verify("--data", tmp_path)
-    assert answer.status == 0, answer.errors
-    assert (answer.result["records"], answer.result["erased"], answer.result["durable"]) == (3, 1, 3)
+    outcome = verify("--data", tmp_path)
+    assert outcome.status == 0, outcome.errors
+    assert (outcome.result["records"], outcome.result["erased"], outcome.result["durable"]) == (3, 1, 3)
 
 
 def test_a_log_that_was_only_just_made_is_accepted(tmp_path, verify):
@@ -101,18 +101,18 @@ def test_an_unfinished_end_is_reported_and_accepted(events, tmp_path, verify):
     path = data / "log" / TAIL
     content = path.read_bytes()
     path.write_bytes(content[: len(content.rstrip(b"\0")) - 7])
-    answer = verify("--data", data)
-    assert (answer.status, answer.result["records"]) == (0, COUNT - 3), answer.errors
-    assert "unfinished end" in answer.result["notes"][0]
+    outcome = verify("--data", data)
+    assert (outcome.status, outcome.result["records"]) == (0, COUNT - 3), outcome.errors
+    assert "unfinished end" in outcome.result["notes"][0]
 
 
 def test_an_end_that_is_known_to_be_durable_is_damage(data, verify):
     path = data / "log" / TAIL
     content = path.read_bytes()
     path.write_bytes(content[: len(content.rstrip(b"\0")) - 7])
-    answer = verify("--data", data)
-    assert answer.status == 1 and "known to be durable" in answer.errors
-    assert answer.place()[0] == TAIL and answer.place()[2] == COUNT - 2
+    outcome = verify("--data", data)
+    assert outcome.status == 1 and "known to be durable" in outcome.errors
+    assert outcome.place()[0] == TAIL and outcome.place()[2] == COUNT - 2
 
 
 def test_a_damaged_block_before_an_intact_one_is_damage(events, tmp_path, verify):
@@ -121,24 +121,24 @@ def test_a_damaged_block_before_an_intact_one_is_damage(events, tmp_path, verify
     start = [found.start() for found in re.finditer(b"HBLK", content)][1]
     content[start + 70] ^= 1
     (data / "log" / TAIL).write_bytes(content)
-    answer = verify("--data", data)
-    assert answer.status == 1 and answer.place() == (TAIL, start, 736)
+    outcome = verify("--data", data)
+    assert outcome.status == 1 and outcome.place() == (TAIL, start, 736)
 
 
 @pytest.mark.parametrize("change, status", [(turn(48), 1), (turn(16), 0), (turn(44), 0)])
 def test_a_last_block_that_followed_another_one_is_damage(events, tmp_path, change, status, verify):
     """Such an intact block is no torn block. One with another position or a damaged body may be."""
     data = LogWriter(parts(events), durable=COUNT - 5, forge={"block/3/2": change}).write(tmp_path / "data")
-    answer = verify("--data", data)
-    assert answer.status == status, answer.errors
-    assert status == 0 or (answer.place()[2] == COUNT - 2 and "a different block" in answer.errors)
+    outcome = verify("--data", data)
+    assert outcome.status == status, outcome.errors
+    assert status == 0 or (outcome.place()[2] == COUNT - 2 and "a different block" in outcome.errors)
 
 
 def test_one_damaged_superblock_is_reported_and_two_are_damage(data, verify):
     path = data / "log" / "superblock"
     path.write_bytes(turn(4096 + 20)(path.read_bytes()))
-    answer = verify("--data", data)
-    assert answer.status == 0 and "one copy" in answer.result["notes"][0]
+    outcome = verify("--data", data)
+    assert outcome.status == 0 and "one copy" in outcome.result["notes"][0]
     path.write_bytes(turn(20)(path.read_bytes()))
     assert verify("--data", data).place()[0] == "superblock"
 
@@ -178,9 +178,9 @@ def test_no_flipped_bit_goes_unnoticed(whole, data, verify):
         path = data / "log" / name
         content = path.read_bytes()
         path.write_bytes(turn(offset)(content))
-        answer = verify("--data", data, alone=number % 4 > 0)
-        if answer.status != 1 or (answer.result["file"] != name):
-            unnoticed.append((name, offset, answer.errors))
+        outcome = verify("--data", data, alone=number % 4 > 0)
+        if outcome.status != 1 or (outcome.result["file"] != name):
+            unnoticed.append((name, offset, outcome.errors))
         path.write_bytes(content)
     assert unnoticed == []
 
@@ -215,8 +215,8 @@ def test_a_file_under_a_wrong_name_is_damage(data, name, verify):
 
 def test_an_inserted_segment_is_damage(data, verify):
     shutil.copy(data / "log" / TAIL, data / "log" / f"{721:020}.seg")
-    answer = verify("--data", data)
-    assert answer.place()[0] == FULL and "extend beyond" in answer.errors
+    outcome = verify("--data", data)
+    assert outcome.place()[0] == FULL and "extend beyond" in outcome.errors
 
 
 def test_files_beside_the_log_are_named_and_passed_over(data, verify):
@@ -232,9 +232,9 @@ def test_a_sealed_segment_at_the_end_is_damage(data, verify):
 
 def test_without_a_verifier_key_stored_heads_cannot_be_checked(data, writer, verify):
     (data / "checkpoint.pub").unlink()
-    answer = verify("--data", data)
-    assert answer.status == 2 and HEADS[0] in answer.errors and "checkpoint.pub is missing" in answer.errors
-    assert answer.executable.errors.count("checkpoint.pub") == 1
+    outcome = verify("--data", data)
+    assert outcome.status == 2 and HEADS[0] in outcome.errors and "checkpoint.pub is missing" in outcome.errors
+    assert outcome.executable.errors.count("checkpoint.pub") == 1
     assert verify("--data", data, "--key", writer.signer.verifier_key()).status == 0
 
 
@@ -242,8 +242,8 @@ def test_a_sealed_segment_behind_an_active_one_is_damage(events, tmp_path, verif
     mixed = parts(events)
     mixed[0].sealed = False
     mixed[0].blocks = [block[:60] for block in mixed[0].blocks]
-    answer = verify("--data", LogWriter(mixed).write(tmp_path / "data"))
-    assert answer.status == 1 and "follows an active one" in answer.errors
+    outcome = verify("--data", LogWriter(mixed).write(tmp_path / "data"))
+    assert outcome.status == 1 and "follows an active one" in outcome.errors
 
 
 @pytest.mark.parametrize("one, other", [(FIRST, SECOND), (FIRST, FULL), (SECOND, FULL), (FULL, TAIL), tuple(HEADS)])
@@ -300,8 +300,8 @@ EDITS = [change_text, change_author, change_original_time, exchange, insert, del
 def test_an_edit_does_not_fit_the_stored_tree(events, writer, tmp_path, edit, verify):
     """The forger recreates checksums, chain, index and postings, but leaves peaks and nodes."""
     data = LogWriter(parts(edit(events)), tree=writer.leaves).write(tmp_path / "data")
-    answer = verify("--data", data)
-    assert answer.status == 1 and answer.place()[0] in (FIRST, SECOND, "superblock"), answer.errors
+    outcome = verify("--data", data)
+    assert outcome.status == 1 and outcome.place()[0] in (FIRST, SECOND, "superblock"), outcome.errors
 
 
 @pytest.mark.parametrize("edit", EDITS)
@@ -310,19 +310,19 @@ def test_an_edit_with_a_new_tree_does_not_fit_the_signed_heads(events, whole, tm
     data = LogWriter(parts(edit(events))).write(tmp_path / "data")
     for name in HEADS:
         shutil.copy(whole / "log" / name, data / "log" / name)
-    answer = verify("--data", data)
-    assert answer.status == 1 and answer.place()[0] == HEADS[0] and "was changed" in answer.errors
+    outcome = verify("--data", data)
+    assert outcome.status == 1 and outcome.place()[0] == HEADS[0] and "was changed" in outcome.errors
 
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edit_with_new_heads_does_not_have_the_trusted_key(events, writer, tmp_path, edit, verify):
     data = LogWriter(parts(edit(events)), seed=ANOTHER_SEED).write(tmp_path / "data")
     assert verify("--data", data).status == 0
-    answer = verify("--data", data, "--key", writer.signer.verifier_key())
-    assert answer.status == 1 and answer.place()[0] == "checkpoint.pub"
+    outcome = verify("--data", data, "--key", writer.signer.verifier_key())
+    assert outcome.status == 1 and outcome.place()[0] == "checkpoint.pub"
     (data / "checkpoint.pub").unlink()
-    answer = verify("--data", data, "--key", writer.signer.verifier_key())
-    assert answer.status == 1 and answer.place()[0] == HEADS[0]
+    outcome = verify("--data", data, "--key", writer.signer.verifier_key())
+    assert outcome.status == 1 and outcome.place()[0] == HEADS[0]
 
 
 @pytest.mark.parametrize("edit", EDITS)
@@ -330,31 +330,31 @@ def test_an_edit_with_the_stolen_key_is_caught_by_a_kept_checkpoint_alone(events
     data = LogWriter(parts([*edit(events), events[-1]])).write(tmp_path / "data")
     key = writer.signer.verifier_key()
     assert verify("--data", data, "--key", key).status == 0
-    answer = verify("--data", data, "--key", key, "--checkpoint", kept)
-    assert answer.status == 1 and answer.place() == (str(kept), None, COUNT)
+    outcome = verify("--data", data, "--key", key, "--checkpoint", kept)
+    assert outcome.status == 1 and outcome.place() == (str(kept), None, COUNT)
 
 
 def test_an_edit_behind_the_last_sealed_segment_is_caught_by_a_kept_checkpoint_alone(events, kept, tmp_path, verify):
     changed = [*events[:735], dataclasses.replace(events[735], payload=b"forged"), *events[736:]]
     data = LogWriter(parts(changed)).write(tmp_path / "data")
     assert verify("--data", data).status == 0
-    answer = verify("--data", data, "--checkpoint", kept)
-    assert answer.status == 1 and "was changed" in answer.errors
+    outcome = verify("--data", data, "--checkpoint", kept)
+    assert outcome.status == 1 and "was changed" in outcome.errors
 
 
 def test_a_rollback_is_caught_by_a_kept_checkpoint_alone(events, kept, tmp_path, verify):
     data = LogWriter(parts(events[:-3])).write(tmp_path / "data")
     assert verify("--data", data).status == 0
-    answer = verify("--data", data, "--checkpoint", kept)
-    assert answer.status == 1 and "rolled back" in answer.errors
+    outcome = verify("--data", data, "--checkpoint", kept)
+    assert outcome.status == 1 and "rolled back" in outcome.errors
 
 
 def test_a_rollback_below_a_stored_head_is_caught(events, whole, tmp_path, verify):
     data = LogWriter(parts(events[:500], [SHAPE[0], [200]], 1)).write(tmp_path / "data")
     assert verify("--data", data).status == 0
     shutil.copy(whole / "log" / HEADS[1], data / "log" / HEADS[1])
-    answer = verify("--data", data)
-    assert answer.status == 1 and answer.place()[0] == HEADS[1] and "rolled back" in answer.errors
+    outcome = verify("--data", data)
+    assert outcome.status == 1 and outcome.place()[0] == HEADS[1] and "rolled back" in outcome.errors
 
 
 def swap_uuids(data):
@@ -424,8 +424,8 @@ def test_a_forged_part_is_damage(events, writer, tmp_path, part, number, verify)
     """All checksums are recreated after the change."""
     forge = {part: FORGED_PARTS[part][number]}
     data = LogWriter(parts(events), tree=writer.leaves, forge=forge).write(tmp_path / "data")
-    answer = verify("--data", data)
-    assert answer.status == 1 and "verification failed" in answer.errors
+    outcome = verify("--data", data)
+    assert outcome.status == 1 and "verification failed" in outcome.errors
 
 
 def test_bits_left_over_in_the_planes_are_damage(events, writer, tmp_path, verify):
@@ -434,8 +434,8 @@ def test_bits_left_over_in_the_planes_are_damage(events, writer, tmp_path, verif
     counts = [sum(uuid is not None for event in block for uuid in event.ids()[3:]) for block in parts(events)[0].blocks]
     block = next(number for number, count in enumerate(counts) if count % 8)
     forge = {f"column/0/{block}/fresh": turn(-1)}
-    answer = verify("--data", LogWriter(parts(events), forge=forge).write(tmp_path / "data"))
-    assert answer.status == 1 and "unused bits" in answer.errors
+    outcome = verify("--data", LogWriter(parts(events), forge=forge).write(tmp_path / "data"))
+    assert outcome.status == 1 and "unused bits" in outcome.errors
 
 
 def test_fresh_identifiers_are_rebuilt_from_any_time(events, tmp_path, verify):
@@ -470,8 +470,8 @@ def test_a_retained_record_of_an_erased_author_needs_its_own_salt(events, writer
     index = next(index for index, event in enumerate(erased) if event.form == 2 and index > 100)
     erased[index] = dataclasses.replace(erased[index], form=0, salt=b"")
     shape = SHAPE if sealed else [[60] * 5, [50] * 6, SHAPE[2], [12, 20, 40, 40]]
-    answer = verify("--data", LogWriter(parts(erased, shape, sealed), tree=writer.leaves).write(tmp_path / "data"))
-    assert answer.status == 1 and answer.place()[2] == index + 1 and "no salt of its own" in answer.errors
+    outcome = verify("--data", LogWriter(parts(erased, shape, sealed), tree=writer.leaves).write(tmp_path / "data"))
+    assert outcome.status == 1 and outcome.place()[2] == index + 1 and "no salt of its own" in outcome.errors
 
 
 @pytest.mark.parametrize("change", [

@@ -30,8 +30,8 @@ def test_a_tree_head_may_have_extensions_and_other_signatures(data, writer, veri
     text = note.split("\n\n")[0] + "\n"
     kept = tmp_path / "kept.txt"
     kept.write_text(note + other.signature_line(text))
-    answer = verify("--data", data, "--checkpoint", kept)
-    assert answer.status == 0, answer.errors
+    outcome = verify("--data", data, "--checkpoint", kept)
+    assert outcome.status == 0, outcome.errors
     kept.write_text(text + "\n" + other.signature_line(text))
     assert verify("--data", data, "--checkpoint", kept).status == 1
 
@@ -55,8 +55,8 @@ def test_tree_heads_of_every_size_hold(whole, writer, verify, tmp_path):
         path = tmp_path / f"{size}.txt"
         path.write_text(writer.head(size))
         arguments += ["--checkpoint", path]
-    answer = verify("--data", whole, *arguments)
-    assert (answer.status, answer.result.get("keptCheckpoints")) == (0, 11), answer.errors
+    outcome = verify("--data", whole, *arguments)
+    assert (outcome.status, outcome.result.get("keptCheckpoints")) == (0, 11), outcome.errors
 
 
 @pytest.mark.parametrize("change", [
@@ -77,8 +77,8 @@ def test_a_key_of_another_log_is_refused(data, verify, tmp_path):
         (data / "log" / name).unlink()
     kept = tmp_path / "kept.txt"
     kept.write_text(other.tree_head(0, merkle.root([])))
-    answer = verify("--data", data, "--key", key, "--checkpoint", kept)
-    assert answer.status == 1 and "belongs to" in answer.errors
+    outcome = verify("--data", data, "--key", key, "--checkpoint", kept)
+    assert outcome.status == 1 and "belongs to" in outcome.errors
 
 
 @pytest.mark.parametrize("size, root", [(0, bytes(32)), (5, bytes(31)), (5, b"")])
@@ -121,8 +121,8 @@ def prove(writer, tmp_path, verify):
 @pytest.mark.parametrize("index, size", [(0, 1), (0, 2), (1, 2), (2, 3), (6, 7), (255, 256), (256, 257), (150, 742),
                                          (741, 742), (511, 600)])
 def test_an_inclusion_proof_holds(writer, index, size, prove):
-    answer = prove(inclusion_proof(writer, index, size))
-    assert answer.status == 0 and answer.result["position"] == index + 1, answer.errors
+    outcome = prove(inclusion_proof(writer, index, size))
+    assert outcome.status == 0 and outcome.result["position"] == index + 1, outcome.errors
 
 
 def test_an_inclusion_proof_of_an_erased_record_holds(events, prove):
@@ -166,7 +166,7 @@ def test_a_forged_inclusion_proof_is_refused(writer, prove, kept):
     '{"envelope": "", "digest": "00"}', '{"digest": "", "digest": ""}', '{"envelope": 1, "digest": ""}',
     '{"envelope": "", "digest": "", "payload": ""}',
 ])
-def test_a_proof_of_nothing_is_refused(writer, extra, prove):
+def test_a_proof_with_a_malformed_record_is_refused(writer, extra, prove):
     lines = inclusion_proof(writer, 150, COUNT).split("\n")
     lines[1] = "extra " + base64.b64encode(extra.encode()).decode()
     assert prove("\n".join(lines)).status == 1
@@ -174,7 +174,7 @@ def test_a_proof_of_nothing_is_refused(writer, extra, prove):
 
 @pytest.mark.parametrize("text", ["", "old 3", "old 3\n\n", "c2sp.org/tlog-proof@v1\n\n", "new 3\n\n",
                                   "c2sp.org/tlog-proof@v1\nindex 3\nindex 3\n\n", "old -3\n\n"])
-def test_what_is_no_proof_is_refused(text, prove):
+def test_a_file_that_is_not_a_proof_is_refused(text, prove):
     assert prove(text).status == 1
 
 
@@ -183,8 +183,8 @@ def test_what_is_no_proof_is_refused(text, prove):
 def test_a_consistency_proof_holds(writer, old, size, prove, tmp_path):
     head = tmp_path / "old.txt"
     head.write_text(writer.head(old))
-    answer = prove(consistency_proof(writer, old, size), "--checkpoint", head)
-    assert (answer.status, answer.result.get("oldSize")) == (0, old), answer.errors
+    outcome = prove(consistency_proof(writer, old, size), "--checkpoint", head)
+    assert (outcome.status, outcome.result.get("oldSize")) == (0, old), outcome.errors
 
 
 def test_a_forged_consistency_proof_is_refused(events, writer, prove, tmp_path):
@@ -236,8 +236,8 @@ def test_signatures_are_those_of_rfc_8032():
         assert not verifier.ed25519_verifies(public, message, signature[:32] + scalar.to_bytes(32, "little"))
 
 
-def test_the_verifier_stands_alone(whole, tmp_path):
-    """It runs as a program, from anywhere, and imports nothing of the repository."""
+def test_the_verifier_needs_nothing_from_the_repository(whole, tmp_path):
+    """It runs as a program from any directory, and imports nothing from the repository."""
     script = shutil.copy(SCRIPT, tmp_path / "verify.py")
     run = subprocess.run([sys.executable, script, "--data", whole], capture_output=True, text=True, cwd=tmp_path)
     assert run.returncode == 0 and "every check passed" in run.stdout, run.stderr
@@ -248,12 +248,12 @@ def test_the_verifier_stands_alone(whole, tmp_path):
 @pytest.mark.parametrize("arguments, says", [
     (["--data", "nowhere"], "not a directory"), ([], "pass --data"), (["--proof", "nowhere"], "needs a key"),
 ])
-def test_what_keeps_it_from_running_is_said(arguments, says, tmp_path):
+def test_missing_requirements_are_reported(arguments, says, tmp_path):
     run = subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, cwd=tmp_path)
     assert run.returncode == 2 and says in run.stderr
 
 
-def test_a_missing_lz4_is_said(whole, monkeypatch, verify):
+def test_a_missing_lz4_is_reported(whole, monkeypatch, verify):
     monkeypatch.setattr(verifier, "lz4", None)
-    answer = verify("--data", whole, alone=True)
-    assert answer.status == 2 and "pip install lz4" in answer.errors
+    outcome = verify("--data", whole, alone=True)
+    assert outcome.status == 2 and "pip install lz4" in outcome.errors

@@ -43,7 +43,7 @@ def test_a_workspace_is_made_once_and_listed_with_the_role_in_it(world, anna, be
         assert [workspace["name"] for workspace in listed] == ["Office", *names]
 
 
-def test_looks(anna, office):
+def test_name_topic_and_picture(anna, office):
     picture = office.people["Bill"].post("/v1/media", data=b"a picture")["id"]
     changed = office.people["Bill"].patch(office.path, {"name": "Home", "topic": "Tea", "picture": picture})
     assert (changed["name"], changed["topic"], changed["picture"]) == ("Home", "Tea", picture)
@@ -58,7 +58,7 @@ def test_looks(anna, office):
     anna.refused("topic_too_long", "PATCH", office.path, {"topic": "x" * 1025})
 
 
-def test_a_link_lets_in_with_its_role(world, anna, office):
+def test_a_link_admits_with_its_role(world, anna, office):
     bill, mona = office.people["Bill"], office.people["Mona"]
     mona.refused("forbidden", "POST", f"{office.path}/invites", {})
     bill.refused("invite_role_not_allowed", "POST", f"{office.path}/invites", {"role": "owner"})
@@ -167,7 +167,7 @@ def test_roles(anna, office):
     anna.refused("workspace_not_found", "GET", office.path)
 
 
-def test_members_are_put_out_by_those_above_them(anna, office):
+def test_members_are_removed_by_those_above_them(anna, office):
     bill, mona, gus = (office.people[name] for name in ("Bill", "Mona", "Gus"))
     mona.refused("forbidden", "DELETE", f"{office.path}/members/{gus.id}")
     bill.refused("forbidden", "DELETE", f"{office.path}/members/{anna.id}")
@@ -181,7 +181,7 @@ def test_members_are_put_out_by_those_above_them(anna, office):
         assert [member["user"]["nickname"] for member in members] == ["Anna", "Bill", "Gus"]
 
 
-def test_who_goes_leaves_the_channels_and_these_keep_an_owner(world, anna, office):
+def test_a_member_who_goes_leaves_the_channels_which_keep_an_owner(world, anna, office):
     mona, bill = office.people["Mona"], office.people["Bill"]
     mine, hers = anna.channel(office, "Mine"), mona.channel(office, "Hers", public=False)
     mona.post(f"{mine.path}/join")
@@ -230,7 +230,7 @@ def test_a_deleted_workspace_is_gone_with_its_channels(own_world):
         world.server.restart()
 
 
-def test_it_all_stands_after_a_restart(own_world):
+def test_workspaces_survive_a_restart(own_world):
     world = own_world
     anna, bill, gus = world.users("Anna", "Bill", "Gus")
     office = anna.workspace("Office")

@@ -83,7 +83,7 @@ def test_unread_counts_equal_a_recount(imported):
             assert reader.get("/v1/badge")["unreadCount"] == badge, f"the badge of {user}"
 
 
-def test_the_log_counts_what_came_in(imported):
+def test_the_log_statistics_match_the_input(imported):
     settle(imported.server)
     figures = stat(imported.server.data)
     messages = sum(len(recount.messages) for recount in imported.rooms.values())
@@ -102,7 +102,7 @@ def test_a_second_import_adds_no_event(imported):
     assert second["lines"] == len(imported.entries)
 
 
-def test_the_log_is_whole_and_a_replay_agrees(imported):
+def test_the_log_is_intact_and_a_replay_matches(imported):
     check_data(imported.server.data)
     imported.server.restart()
     check_rooms(imported.server, imported.report["rooms"], imported.report["users"], imported.rooms)

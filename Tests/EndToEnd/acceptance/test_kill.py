@@ -35,7 +35,7 @@ def test_every_result_received_survives_twenty_kills(own, tmp_path):
     _, entries = history.chosen(tmp_path)
     recounts = history.recount(entries)
     source = random.Random(SEED)
-    told = History.of(entries)
+    input_history = History.of(entries)
     acknowledged: dict[str, int] = {}
     # For every line that ever got a result, its position. This includes users, rooms, joins and leaves.
     recorded: dict[int, int] = {}
@@ -43,39 +43,40 @@ def test_every_result_received_survives_twenty_kills(own, tmp_path):
     for kill in range(KILLS):
         # Each run sends some earlier lines again, and gets a little further.
         start = max(0, reached - SENT_AGAIN)
-        reached = max(reached, int(len(told.lines) * (kill + source.random()) / KILLS))
+        reached = max(reached, int(len(input_history.lines) * (kill + source.random()) / KILLS))
         kill_after = reached - start + 1
-        results = Feed(own).run(told.lines[start:], kill_after)
+        results = Feed(own).run(input_history.lines[start:], kill_after)
         assert own.process is None, "the server was not killed"
         assert len(results) >= kill_after
         assert {result["status"] for result in results} <= {200, 201}
         for result in results:
             number = start + result["line"] - 1
-            line = told.lines[number]
+            line = input_history.lines[number]
             assert recorded.setdefault(number, result["position"]) == result["position"], "a repeat was recorded anew"
             if line["op"] == "message.send":
                 acknowledged[line["id"]] = result["position"]
         own.start()
-        checked = check_acknowledged(own, told, acknowledged, checked)
-    results = Feed(own).run(told.lines, None)
-    assert len(results) == len(told.lines)
+        checked = check_acknowledged(own, input_history, acknowledged, checked)
+    results = Feed(own).run(input_history.lines, None)
+    assert len(results) == len(input_history.lines)
     assert {result["status"] for result in results} <= {200, 201}
     for number, result in enumerate(results):
-        assert recorded.setdefault(number, result["position"]) == result["position"], "an answered line was lost"
-    check_rooms(own, told.rooms, told.users, recounts)
+        assert recorded.setdefault(number, result["position"]) == result["position"], "an acknowledged line was lost"
+    check_rooms(own, input_history.rooms, input_history.users, recounts)
     check_data(own.data)
     own.restart()
-    check_rooms(own, told.rooms, told.users, recounts)
+    check_rooms(own, input_history.rooms, input_history.users, recounts)
 
 
-def check_acknowledged(server: Server, told: History, acknowledged: dict[str, int], checked: int) -> int:
-    """Every acknowledged message beyond the position `checked` is in its room; gives the position checked now."""
+def check_acknowledged(server: Server, input_history: History, acknowledged: dict[str, int], checked: int) -> int:
+    """Checks that every acknowledged message after the position `checked` is in its room. Returns the position checked
+    now."""
     head = server.head()
     assert max(acknowledged.values(), default=0) <= head, "acknowledged events are beyond the head"
     recent = {id: position for id, position in acknowledged.items() if position > checked}
     shown: dict[str, int] = {}
-    for room in told.rooms.values():
-        reader = member_of(server, told, room, acknowledged)
+    for room in input_history.rooms.values():
+        reader = member_of(server, input_history, room, acknowledged)
         if reader is not None:
             for message in timeline(reader, room, down_to=checked):
                 assert message["id"] not in shown, "a message is doubled"
@@ -85,10 +86,10 @@ def check_acknowledged(server: Server, told: History, acknowledged: dict[str, in
     return max(recent.values(), default=checked)
 
 
-def member_of(server: Server, told: History, room: str, acknowledged: dict[str, int]) -> Api | None:
-    """One of those who have spoken in the room and are in it now; who spoke last is tried first."""
+def member_of(server: Server, input_history: History, room: str, acknowledged: dict[str, int]) -> Api | None:
+    """One of the users who wrote in the room and are in it now. The last one who wrote is tried first."""
     spoken = [
-        line["as"] for line in told.lines
+        line["as"] for line in input_history.lines
         if line["op"] == "message.send" and line["roomId"] == room and line["id"] in acknowledged
     ]
     for user in dict.fromkeys(reversed(spoken)):
@@ -98,7 +99,7 @@ def member_of(server: Server, told: History, room: str, acknowledged: dict[str, 
     return None
 
 
-def test_an_import_goes_on_after_the_server_was_killed(own, tmp_path):
+def test_an_import_resumes_after_the_server_is_killed(own, tmp_path):
     file, entries = history.chosen(tmp_path)
     source = random.Random(SEED + 1)
     whole = measured_import(tmp_path, file)
@@ -114,7 +115,7 @@ def test_an_import_goes_on_after_the_server_was_killed(own, tmp_path):
     check_results(own, tmp_path, entries)
 
 
-def test_an_import_goes_on_after_the_importer_was_killed(own, tmp_path):
+def test_an_import_resumes_after_the_importer_is_killed(own, tmp_path):
     file, entries = history.chosen(tmp_path)
     source = random.Random(SEED + 2)
     whole = measured_import(tmp_path, file)
@@ -132,16 +133,16 @@ def test_an_import_goes_on_after_the_importer_was_killed(own, tmp_path):
 def check_results(server: Server, folder, entries: list[dict]) -> None:
     """The position that the importer got for each message, in any run, is the message's position."""
     report = history.read(folder / "report.json")[0]
-    told = collections.defaultdict(set)
+    positions_of = collections.defaultdict(set)
     for result in whole_lines(folder / "results.jsonl"):
         if result["op"] == "message.send":
-            told[result["id"]].add(result["position"])
+            positions_of[result["id"]].add(result["position"])
     stands: dict[str, int] = {}
     for name, recount in history.recount(entries).items():
         reader = Api(server, server.token, act_as=report["users"][recount.members[0]])
         stands |= {message["id"]: message["position"] for message in timeline(reader, report["rooms"][name])}
-    assert told, "the importer wrote down no result"
-    wrong = {id: positions for id, positions in told.items() if positions != {stands.get(id)}}
+    assert positions_of, "the importer wrote down no result"
+    wrong = {id: positions for id, positions in positions_of.items() if positions != {stands.get(id)}}
     assert not wrong, f"{len(wrong)} acknowledged messages are lost or moved: {list(wrong.items())[:3]}"
 
 

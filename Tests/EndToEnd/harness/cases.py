@@ -23,13 +23,15 @@ class Case:
     refusal: str | None = None
 
 
-def over_http(api: Api, method: str, path: str, body=None, key: str | None = None):
+def over_http(api: Api, method: str, path: str, body=None, key: str | None = None, *, revised: bool = False):
+    """If `revised`, the position of the write is the response's `revision`."""
     def do():
         response = api.request(method, path, body, key=key)
-        answer = response.json()
-        # A message shows as `position` where it was sent, and as `revision` where it was written; all else shows the write.
-        place = "revision" if "senderId" in answer else "position"
-        return response.status_code, answer.get(place), answer.get("code")
+        shown = response.json()
+        # In a message, `position` is where it was sent and `revision` is where it was last written. Everything else
+        # shows the position of the write as `position`.
+        place = "revision" if "senderId" in shown or revised else "position"
+        return response.status_code, shown.get(place), shown.get("code")
 
     return do
 

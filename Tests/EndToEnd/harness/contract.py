@@ -104,7 +104,7 @@ class Contract:
         """Raises Violation if `response` (a `requests` object) is not as documented."""
         path = urllib.parse.unquote(urllib.parse.urlsplit(url).path)
         operation = self.operation(method, path)
-        what = f"{method} {path} answered {response.status_code}"
+        what = f"{method} {path} responded with {response.status_code}"
         media = response.headers.get("Content-Type", "").split(";")[0].strip()
         if response.status_code >= 400:
             self._check_problem(operation, response, media, what)

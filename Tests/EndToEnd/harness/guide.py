@@ -49,7 +49,7 @@ class Guide:
         common = len(self.steps)
         self.read(path, section)
         assert len(self.steps) > common, f"{path.name} runs nothing"
-        assert any(step.shown for step in self.steps), f"{path.name} shows no answer"
+        assert any(step.shown for step in self.steps), f"{path.name} shows no response"
 
     def read(self, path: pathlib.Path, section: str | None = None) -> None:
         text = path.read_text() if section is None else part(path, section)
@@ -63,7 +63,7 @@ class Guide:
             elif kind == "json settings":
                 self.settings = json.loads(body)
             elif kind == "json":
-                assert self.steps and not self.steps[-1].shown, f"{path.name}:{line} shows an answer to no command"
+                assert self.steps and not self.steps[-1].shown, f"{path.name}:{line} shows a response to no command"
                 self.steps[-1].shown = values(body)
             else:
                 raise AssertionError(f"{path.name}:{line}: nothing is known of blocks of {kind}")
@@ -109,10 +109,10 @@ def variables(path: pathlib.Path) -> dict[str, str]:
 
 def compare(step: Step, output: str, known: dict[str, str]) -> None:
     found = values(output)
-    counts = f"shows {len(step.shown)} answers and prints {len(found)}"
+    counts = f"shows {len(step.shown)} responses and prints {len(found)}"
     assert len(found) == len(step.shown), f"{step.place} {counts}:\n{output}"
     for shown, value in zip(step.shown, found, strict=True):
-        difference = disagreement(filled(shown, known), value, "answer")
+        difference = disagreement(filled(shown, known), value, "response")
         assert difference is None, f"{step.place}: {difference}\n{output}"
 
 

@@ -4,7 +4,7 @@ from .client import new_id
 from .cases import Case, leave, over_ingest
 from .mutations import members_of
 from .people import Room, World
-from .talk_mutations import THUMB, reaction_path
+from .message_mutations import THUMB, reaction_path
 
 
 def _two(world: World):

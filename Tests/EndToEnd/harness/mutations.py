@@ -4,8 +4,8 @@ from .cases import Case, hand_over, leave, log_out, over_http, two
 from .client import new_id
 from .identity_mutations import OVER_IDENTITY
 from .people import PASSWORD, Person, Room, World
-from .place_mutations import OVER_PLACES
-from .talk_mutations import OVER_TALK
+from .room_mutations import OVER_ROOMS
+from .message_mutations import OVER_MESSAGES
 from .times import later
 
 # Later than any run of the tests, and within the one year for which a message can be scheduled ahead.
@@ -232,7 +232,7 @@ def update_preferences(world: World) -> Case:
     ben = world.user("Ben")
     return Case(
         over_http(ben, "PATCH", "/v1/me/preferences", {"sharesReadMarkers": False}, new_id()),
-        lambda: ben.patch("/v1/me/preferences", {"sharesReadMarkers": True}),
+        lambda: ben.patch("/v1/me/preferences", {"sharesReadMarkers": True, "acceptsDirectMessages": False}),
         lambda: ben.get("/v1/me/preferences"), log_out(ben), "session_ended",
     )
 
@@ -274,5 +274,5 @@ OVER_HTTP = [
     update_room, archive_room, mute_room, add_member, remove_member, leave_room, create_invite, revoke_invite,
     accept_invite, send_message, edit_message, delete_message, move_read_marker,
     mark_unread, update_preferences, schedule_message, change_scheduled_message, cancel_scheduled_message,
-    *OVER_IDENTITY, *OVER_PLACES, *OVER_TALK,
+    *OVER_IDENTITY, *OVER_ROOMS, *OVER_MESSAGES,
 ]

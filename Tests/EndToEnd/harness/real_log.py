@@ -47,11 +47,11 @@ class Growing:
         world = World(self.server)
         self.anna = world.user("Anna").id
         self.room = world.acting_as(self.anna).post("/v1/rooms", {"id": new_id(), "name": "Tea"})["id"]
-        self.talk(40)
+        self.send_messages(40)
         return self
 
-    def talk(self, count: int) -> None:
-        """Messages, each in a block of its own; then the server stops."""
+    def send_messages(self, count: int) -> None:
+        """Sends messages, each in its own block, then stops the server."""
         if self.server.process is None:
             self.server.start()
         anna = World(self.server).acting_as(self.anna)
@@ -159,7 +159,7 @@ def stolen_seed(data: pathlib.Path) -> bytes:
     return base64.b64decode(text.strip().split("+", 4)[4])[1:]
 
 
-def written_anew(data: pathlib.Path, target: pathlib.Path, change=lambda events: events, seed: bytes | None = None,
+def rewrite_log(data: pathlib.Path, target: pathlib.Path, change=lambda events: events, seed: bytes | None = None,
                  **how) -> LogWriter:
     """Writes the log with changed events to `target`. Computes all checksums, indexes, peaks, nodes and tree heads
     again."""

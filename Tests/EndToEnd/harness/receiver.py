@@ -37,9 +37,9 @@ class Receiver:
     """Responds to each notification with the status that `respond` returns for its body. If `respond` returns None, it
     hangs and sends no response. Checks the signature."""
 
-    def __init__(self, secret: bytes, answer: Callable[[dict], int | None] = lambda body: 200):
+    def __init__(self, secret: bytes, respond: Callable[[dict], int | None] = lambda body: 200):
         self.secret = secret
-        self.answer = answer
+        self.respond = respond
         self.receipts: list[Receipt] = []
         self.faults: list[str] = []
         self.lock = threading.Lock()
@@ -73,7 +73,7 @@ class Receiver:
                 self.faults.append(f"delivery key {key} in the header, {body['deliveryKey']} in the body")
             if request.path != "/push" or request.headers["Content-Type"] != "application/json":
                 self.faults.append(f"{request.path} as {request.headers['Content-Type']}")
-            status = self.answer(body)
+            status = self.respond(body)
             self.receipts.append(Receipt(body, key, status or 200, status is None))
         if status is None:
             # Sends no response at all, so that a server that gives up late cannot mistake a late response for a

@@ -25,7 +25,7 @@ class IngestStream:
         self.buffer = b""
         self.body = b""
         self.status: int | None = None
-        self.answer_over = False
+        self.response_ended = False
 
     def __enter__(self) -> "IngestStream":
         return self
@@ -76,8 +76,8 @@ class IngestStream:
         return line
 
     def _receive(self) -> None:
-        """Reads one chunk of the answer into `body`."""
-        if self.answer_over:
+        """Reads one chunk of the response into `body`."""
+        if self.response_ended:
             raise StreamEnded
         if self.status is None:
             self.status = int(self._line().split()[1])
@@ -85,7 +85,7 @@ class IngestStream:
             while line := self._line():
                 name, value = line.decode().split(":", 1)
                 headers[name.strip().lower()] = value.strip()
-            assert self.status == 200, f"ingest answered {self.status}"
+            assert self.status == 200, f"ingest responded with {self.status}"
             assert headers["content-type"].startswith(NDJSON), headers
             assert headers.get("transfer-encoding") == "chunked", headers
         size = int(self._line().split(b";")[0], 16)
@@ -94,4 +94,4 @@ class IngestStream:
         self.body += self.buffer[:size]
         self.buffer = self.buffer[size + 2 :]
         if size == 0:
-            self.answer_over = True
+            self.response_ended = True

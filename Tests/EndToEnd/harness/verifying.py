@@ -28,8 +28,9 @@ def load_verifier():
 verifier = load_verifier()
 
 
-class Answer:
-    """What the script said of a log or a proof. Of a log, `hansard log verify` has to say the same, unless `alone`."""
+class Verification:
+    """What the script says about a log or a proof. `hansard log verify` must agree about a log, unless `alone` is
+    set."""
 
     def __init__(self, capsys, *arguments, alone: bool = False):
         capsys.readouterr()
@@ -60,7 +61,7 @@ class Answer:
 
 @pytest.fixture
 def verify(capsys):
-    return lambda *arguments, **how: Answer(capsys, *arguments, **how)
+    return lambda *arguments, **how: Verification(capsys, *arguments, **how)
 
 
 @pytest.fixture(scope="module")

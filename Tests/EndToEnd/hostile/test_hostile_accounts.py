@@ -224,7 +224,7 @@ def test_an_open_session_is_slowed_by_its_own_failures(world):
     login(world, body)
 
 
-def test_a_made_up_device_is_a_stranger(world):
+def test_a_made_up_device_is_treated_as_unknown(world):
     body, _ = account_at_home(world, deviceId=new_id())
     theirs = new_id()
     account_at_home(world, deviceId=theirs)
@@ -252,7 +252,7 @@ def test_a_device_is_known_after_a_restart(tmp_path):
 
 
 @pytest.mark.parametrize("password", [PASSWORD, WRONG])
-def test_an_ended_session_does_not_tell_a_right_password(world, password):
+def test_an_ended_session_does_not_reveal_a_right_password(world, password):
     body, anna = account_at_home(world)
     anna.delete("/v1/sessions/current")
     head = world.head
@@ -360,7 +360,7 @@ def test_a_key_makes_a_login_known(world):
 # MARK: Text that is not what it seems
 
 
-def test_an_address_is_the_same_however_a_keyboard_composes_it(world):
+def test_an_address_matches_in_any_unicode_composition(world):
     text = f"zo\u00eb.\u1100\u1161.{new_id()}@ex\u00e4mple.org"
     forms = {form: unicodedata.normalize(form, text) for form in ("NFC", "NFD")}
     for first, second in (("NFC", "NFD"), ("NFD", "NFC")):
@@ -433,7 +433,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("what", NAMES)
-def test_names_show_and_do_not_turn_the_text_around_them(world, named, what):
+def test_invisible_names_and_text_direction_controls_are_refused(world, named, what):
     give, empty, malformed = named[what]
     head = world.head
     for names, code in ((INVISIBLE, empty), (FORBIDDEN, malformed)):
@@ -445,7 +445,7 @@ def test_names_show_and_do_not_turn_the_text_around_them(world, named, what):
         assert give(name).status_code == 201, ascii(name)
 
 
-def test_names_over_ingest_are_held_to_the_same_rules(world, anna):
+def test_names_over_ingest_follow_the_same_rules(world, anna):
     lines = [{"op": "room.create", "as": anna.id, "id": new_id(), "name": name, "kind": "group"} for name in FORBIDDEN]
     assert {result["code"] for result in world.admin.ingest(lines)} == {"name_malformed"}
 

@@ -277,7 +277,7 @@ def test_a_used_up_quota_says_when_to_come_back_by_the_trusted_time(clock, clock
     assert abs(retry_after(anna, room) - expected) < NEAR
 
 
-def test_a_start_with_a_clock_that_is_ahead_gives_up_no_notice(tmp_path, clock):
+def test_a_start_with_a_clock_that_is_ahead_gives_up_no_notification(tmp_path, clock):
     secret = tmp_path / "secret"
     secret.write_bytes(SECRET)
     receiver = Receiver(SECRET, lambda body: 503)
@@ -294,7 +294,7 @@ def test_a_start_with_a_clock_that_is_ahead_gives_up_no_notice(tmp_path, clock):
         server.stop()
 
         clock.shift(wall=AHEAD)
-        receiver.answer = lambda body: 200
+        receiver.respond = lambda body: 200
         server.start()
         wait_until(
             lambda: (sent["position"], ben.id, phone) in receiver.delivered(), "the notification was not delivered")
@@ -370,9 +370,9 @@ def test_a_restart_with_a_clock_that_is_still_ahead_sends_nothing_early(clock, c
     assert months_later in pending(anna, room)
 
 
-def test_a_clock_that_is_set_freezes_no_view(clock, clock_server):
-    """Nothing waits for a time of the wall clock: set back meanwhile, that would come 400 days later. The kernel's clock
-    is not shifted, so to it each such time is 400 days ahead."""
+def test_a_clock_that_is_set_freezes_no_read_model(clock, clock_server):
+    """Nothing may wait for a time of the wall clock: if the clock is set back in the meantime, that time comes 400 days
+    later. The kernel's clock is not shifted, so for the kernel each such time is 400 days ahead."""
     world = World(clock_server.start())
     anna = world.user()
     room = anna.room()

@@ -19,7 +19,7 @@ from harness.contract import contract
 from harness.http2 import Http2, bearer, frame
 from harness.people import World
 from harness.server import PATIENT, UNLIMITED, Server
-from harness.views import readiness
+from harness.read_models import readiness
 from harness.waiting import wait_until
 
 PATIENCE_SECONDS = 90
@@ -106,7 +106,7 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("request_bytes", MALFORMED.values(), ids=MALFORMED)
-def test_what_is_no_http_gets_a_problem_and_the_connection_ends(server, request_bytes):
+def test_input_that_is_not_http_gets_a_problem_and_the_connection_ends(server, request_bytes):
     response = RawResponse(raw(server, request_bytes))
     assert (response.status_code, response.json()["code"]) == (400, "malformed_request")
     assert response.headers["Connection"].lower() == "close"
@@ -132,7 +132,7 @@ def warnings(log: str) -> list[str]:
 
 @pytest.mark.parametrize(("body", "status", "code"), MALFORMED_BODIES.values(), ids=MALFORMED_BODIES)
 @pytest.mark.parametrize("path", ["/v1/rooms", "/v1/media"])
-def test_a_malformed_body_is_refused_and_logged_as_no_failure(server, anna, path, body, status, code):
+def test_a_malformed_body_is_refused_and_not_logged_as_a_failure(server, anna, path, body, status, code):
     before = len(logged(server))
     fields = f"Authorization: Bearer {anna.token}\r\n".encode() + CHUNKED
     response = RawResponse(raw(server, post(fields, body, path=path.encode())))
@@ -141,7 +141,7 @@ def test_a_malformed_body_is_refused_and_logged_as_no_failure(server, anna, path
 
 
 @pytest.mark.parametrize("body", [body for body, _, _ in MALFORMED_BODIES.values()], ids=MALFORMED_BODIES)
-def test_an_ingest_that_is_no_http_breaks_off_and_is_logged_as_no_failure(server, anna, body):
+def test_an_ingest_that_is_not_http_ends_and_is_not_logged_as_a_failure(server, anna, body):
     before = len(logged(server))
     fields = f"Authorization: Bearer {anna.token}\r\n".encode() + CHUNKED
     request = post(fields, body, path=b"/v1/ingest").replace(b"application/json", b"application/x-ndjson")
@@ -151,12 +151,12 @@ def test_an_ingest_that_is_no_http_breaks_off_and_is_logged_as_no_failure(server
     assert not warnings(logged(server)[before:])
 
 
-def test_a_body_that_nobody_reads_gets_one_response_too(server):
+def test_a_request_refused_before_its_body_gets_one_response(server):
     received = raw(server, post(CHUNKED, b"zz\r\n", path=b"/v1/rooms"))
     assert received.startswith(b"HTTP/1.1 401 ") and received.count(b"HTTP/1.1 ") == 1
 
 
-def test_what_is_no_http_waits_for_the_response_before_it(server):
+def test_input_that_is_not_http_waits_for_the_response_before_it(server):
     received = raw(server, b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n")
     first, second = received.index(b"HTTP/1.1 200 "), received.index(b"HTTP/1.1 400 ")
     assert first < second and received.count(b"HTTP/1.1 ") == 2
@@ -173,7 +173,7 @@ def test_the_server_logs_no_failure_for_them(server):
 
 
 @pytest.mark.parametrize("type", ["multipart/form-data; boundary=x", "Multipart/Form-Data"])
-def test_a_form_is_no_file(anna, type):
+def test_a_form_is_not_accepted_as_a_file(anna, type):
     before = os.urandom(8)
     anna.refused(
         "unsupported_media_type", "POST", "/v1/media", data=b"--x\r\n\r\n" + before + b"\r\n--x--",
@@ -184,7 +184,7 @@ def test_a_form_is_no_file(anna, type):
 # TLS
 
 
-def test_suites_of_tls_1_2_authenticate_and_keep_past_sessions_secret(secure):
+def test_cipher_suites_of_tls_1_2_have_forward_secrecy(secure):
     def offers(suites: str) -> bool:
         context = ssl.create_default_context(cafile=secure.authority)
         context.maximum_version = ssl.TLSVersion.TLSv1_2
@@ -232,7 +232,7 @@ def test_a_flood_of_frames_is_cut_off(secure, flood):
     cost.responds(secure)
 
 
-def test_frames_that_a_client_may_send_are_taken(secure):
+def test_frames_within_the_limits_are_accepted(secure):
     with Http2(secure) as connection:
         assert not connection.is_cut_off_by(window_updates(FRAMES - 100))
     with Http2(secure) as connection:
@@ -347,8 +347,8 @@ def test_clients_that_end_abruptly_leave_nothing_behind(secure):
     assert grown_late < cost.memory_limit(LEAVING_BYTES_OF_SECOND_HALF), f"still growing, MiB: {measured}"
 
 
-def test_reads_that_their_clients_give_up_are_no_faults_of_a_read_model(secure):
-    """Observed: SQLite's "interrupted" counted as a fault of the file, and `/readyz` responded 503 for 15 s."""
+def test_cancelled_reads_do_not_count_as_faults_of_a_read_model(secure):
+    """Observed: SQLite's "interrupted" counted as a fault of the file, and `/readyz` responded with 503 for 15 s."""
     anna = World(secure).user("Anna")
     room = anna.room("Tea")
     for _ in range(GIVEN_UP_PAGE):
@@ -431,7 +431,7 @@ def connect(server: Server, source: str) -> socket.socket:
     return socket.create_connection(("127.0.0.1", server.port), source_address=(source, 0))
 
 
-def test_an_address_has_so_many_connections_and_others_have_theirs(narrow):
+def test_each_address_has_its_own_limit_of_connections(narrow):
     with contextlib.ExitStack() as stack:
         for number in range(PER_ADDRESS):
             connection = stack.enter_context(connect(narrow, "127.0.0.2"))
@@ -483,7 +483,7 @@ def test_a_connection_over_the_limit_costs_no_tls_handshake(tmp_path, certificat
         server.end()
 
 
-def test_a_trusted_proxy_has_as_many_as_it_likes(tmp_path):
+def test_a_trusted_proxy_has_no_limit_of_connections(tmp_path):
     environment = UNLIMITED | {
         "HANSARD_CONNECTIONS_PER_ADDRESS": "2", "HANSARD_PROXIES_TRUSTED": "127.0.0.0/30",
     }
@@ -531,12 +531,12 @@ class Gallery:
 
     def upload(self, person) -> str:
         content = b"\x89PNG\r\n\x1a\n" + os.urandom(32)
-        answer = person.request("POST", "/v1/media", data=content)
-        assert answer.status_code == 201, answer.text
-        return answer.json()["id"]
+        response = person.request("POST", "/v1/media", data=content)
+        assert response.status_code == 201, response.text
+        return response.json()["id"]
 
-    def ask(self, person, media: str) -> socket.socket:
-        """Asks for a thumbnail and does not wait for it."""
+    def request(self, person, media: str) -> socket.socket:
+        """Requests a thumbnail without waiting for it."""
         connection = socket.create_connection(("127.0.0.1", self.server.port))
         connection.settimeout(PATIENCE_SECONDS)
         connection.sendall(
@@ -563,28 +563,28 @@ def test_thumbnails_of_one_user_leave_room_for_others_and_end_when_nobody_waits(
     pictures = [gallery.upload(anna) for _ in range(ASKED)]
     own = gallery.upload(ben)
     with contextlib.ExitStack() as stack:
-        asked = [stack.enter_context(gallery.ask(anna, picture)) for picture in pictures]
+        requested = [stack.enter_context(gallery.request(anna, picture)) for picture in pictures]
         wait_until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
-        # Of the rest, as many wait as may; the others are told to try again.
-        refused = [connection for connection in asked if is_answered(connection, b" 503 ")]
+        # Of the other requests, as many as allowed wait. The rest are told to try again.
+        refused = [connection for connection in requested if has_response(connection, b" 503 ")]
         assert len(refused) >= 1
         assert len(gallery.running()) == 1, "one user has more than one thumbnail made at once"
-        mine = stack.enter_context(gallery.ask(ben, own))
+        mine = stack.enter_context(gallery.request(ben, own))
         wait_until(lambda: len(gallery.running()) == 2, "the other user's thumbnail is not made")
-        assert not is_answered(mine, b" 503 ")
+        assert not has_response(mine, b" 503 ")
         began = len(gallery.runs.read_text().split())
     # All clients have left.
     wait_until(lambda: gallery.running() == [], "a thumbnail is still being made, but nobody waits for it")
     assert len(gallery.runs.read_text().split()) == began, "nothing began for who had left"
     cost.until_idle(gallery.server)
-    # Given up is not failed: it is tried again.
-    with gallery.ask(anna, pictures[0]):
+    # A cancelled thumbnail does not count as failed: it is made again on request.
+    with gallery.request(anna, pictures[0]):
         wait_until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
     wait_until(lambda: gallery.running() == [], "a thumbnail is still being made, but nobody waits for it")
 
 
-def is_answered(connection: socket.socket, status: bytes) -> bool:
-    """Whether that response comes soon."""
+def has_response(connection: socket.socket, status: bytes) -> bool:
+    """Whether a response with that status arrives soon."""
     connection.settimeout(0.2)
     try:
         return status in connection.recv(4096)
@@ -598,7 +598,7 @@ def test_a_thumbnail_for_two_is_made_until_the_last_has_left(gallery):
     anna, ben = gallery.world.user("Anna"), gallery.world.user("Ben")
     content = b"\x89PNG\r\n\x1a\n" + os.urandom(32)
     pictures = [person.request("POST", "/v1/media", data=content).json()["id"] for person in (anna, ben)]
-    first, second = gallery.ask(anna, pictures[0]), gallery.ask(ben, pictures[1])
+    first, second = gallery.request(anna, pictures[0]), gallery.request(ben, pictures[1])
     wait_until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
     running = gallery.running()
     first.close()

@@ -8,14 +8,14 @@ from harness.command import check_data
 from harness.failing_disk import FailingDisk
 from harness.people import World, timeline
 from harness.server import UNLIMITED, Server
-from harness.views import aside, lines, readiness, unready, until_ready, view
+from harness.read_models import aside, lines, readiness, unready, until_ready, read_model
 from harness.waiting import wait_until
 
 # Messages that exist before a disk fails.
 EARLIER = 2_000
-# Lines of one ingest, and the number of lines by which writes must be paused: a view may lack 4,096 events, and the writer
-# notices with a delay that it lacks more.
-PORTION, LATEST_PAUSE = 400, 12_000
+# Lines per ingest, and the number of lines by which writes must be paused: a read model may lag by 4,096 events, and
+# the writer notices with a delay that it lags by more.
+BATCH, LATEST_PAUSE = 400, 12_000
 FAULTS = {"reads": {"reads": True}, "writes": {"writes": True}}
 
 
@@ -38,14 +38,14 @@ def send_until_paused(world: World, anna, room) -> list[str]:
     """Sends messages until writes are paused. Returns the acknowledged ones."""
     acknowledged = []
     while len(acknowledged) <= LATEST_PAUSE:
-        sent = lines(anna, room, PORTION)
+        sent = lines(anna, room, BATCH)
         results = world.admin.ingest(sent)
         acknowledged += [line["id"] for line, result in zip(sent, results, strict=True) if result["status"] == 201]
         refused = [result for result in results if result["status"] != 201]
         if refused:
             assert {result["code"] for result in refused} == {"projection_behind"}
             return acknowledged
-    raise AssertionError(f"writes were not paused after {len(acknowledged)} events that the view lacks")
+    raise AssertionError(f"writes were not paused after {len(acknowledged)} events that the read model lacks")
 
 
 def reported(server: Server, file: str) -> str:
@@ -69,7 +69,7 @@ def check_afterwards(server: Server, process: int, anna, room, acknowledged: lis
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_view_on_a_failing_disk_is_reported_and_follows_again(failing, fault):
+def test_a_read_model_on_a_failing_disk_is_reported_and_recovers(failing, fault):
     disk, world, anna, room = failing
     server, process = world.server, world.server.process.pid
     with disk.fails("/views/timeline-", **FAULTS[fault]):
@@ -94,11 +94,12 @@ def test_writes_pause_while_a_disk_fails_for_long(failing):
 
 
 @pytest.mark.parametrize("ending", ["", "-wal"])
-def test_a_file_that_cannot_be_read_for_a_while_is_not_moved_aside(failing, ending):
-    """The file is intact, and the cost of a rebuild grows with the log. New pages are read from the write-ahead log."""
+def test_a_temporarily_unreadable_file_is_not_moved_aside(failing, ending):
+    """The file is intact, and a rebuild is expensive if the log is long. New pages are read from the write-ahead
+    log."""
     disk, world, anna, room = failing
-    # The rest of the path is longer for the files beside it.
-    with disk.fails(f"/views/{view(world.server, 'timeline').name}{ending}", reads=True):
+    # The paths of the files beside it are longer, so they do not match.
+    with disk.fails(f"/views/{read_model(world.server, 'timeline').name}{ending}", reads=True):
         acknowledged = [anna.send(room, "while the disk fails")["id"]]
         anna.refused("projection_behind", "GET", f"{room.path}/messages")
         reported(world.server, "timeline-")
@@ -131,7 +132,7 @@ def test_a_search_on_a_failing_disk_leaves_the_server_ready(failing, fault):
     assert [result["message"]["id"] for result in anna.get("/v1/search", q="samovar")["results"]] == [sent["id"]]
 
 
-def test_what_users_write_is_in_no_log_when_a_response_fails(failing):
+def test_user_content_is_not_logged_when_a_response_fails(failing):
     disk, world, anna, room = failing
     secret = "samovar" + new_id().replace("-", "")
     sent = anna.send(room, secret)["id"]

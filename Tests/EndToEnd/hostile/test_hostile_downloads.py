@@ -57,12 +57,12 @@ def open_media(server: Server) -> int:
     return sum(path.startswith(f"{server.data}/media/") for path in open_files(server))
 
 
-def ask(connection: Http2, person, media: str, count: int) -> list[int]:
+def request(connection: Http2, person, media: str, count: int) -> list[int]:
     return [connection.request(f"/v1/media/{media}", bearer(person)) for _ in range(count)]
 
 
-def test_streams_of_one_user_that_take_nothing_hold_few_files_and_little_memory(secure):
-    """Observed: each of 900 streams kept a file open and 300 KB, until it was closed for being idle."""
+def test_unread_streams_of_one_user_hold_few_files_and_little_memory(secure):
+    """Observed: each of 900 streams kept a file open and 300 KB in memory until it was closed for being idle."""
     anna, ben = World(secure).users("Anna", "Ben")
     contents = os.urandom(cost.MIB), os.urandom(cost.MIB)
     own, other = upload(anna, contents[0])["id"], upload(ben, contents[1])["id"]
@@ -74,7 +74,7 @@ def test_streams_of_one_user_that_take_nothing_hold_few_files_and_little_memory(
     with contextlib.ExitStack() as stack:
         connections = [stack.enter_context(Http2(secure, window=0)) for _ in range(CONNECTIONS)]
         for connection in connections:
-            ask(connection, anna, own, STREAMS)
+            request(connection, anna, own, STREAMS)
         wait_until(lambda: open_media(secure) == OF_USER, f"the user's downloads do not hold {OF_USER} files")
         # Neither other downloads nor JSON requests wait for them.
         assert download(ben, other).content == contents[1]
@@ -96,7 +96,7 @@ def test_a_download_keeps_its_place_until_its_last_piece_is_taken(secure, size):
     anna = World(secure).user("Anna")
     media = upload(anna, os.urandom(size))["id"]
     with Http2(secure, window=0) as holder, Http2(secure) as waiter:
-        held = ask(holder, anna, media, OF_USER)
+        held = request(holder, anna, media, OF_USER)
         assert list(holder.statuses(OF_USER).values()) == [200] * OF_USER
         assert waiter.status(waiter.request(f"/v1/media/{media}/thumbnail", bearer(anna))) == 503
         assert waiter.status(waiter.request(f"/v1/media/{media}", bearer(anna))) == 503
@@ -112,7 +112,7 @@ def test_downloads_of_many_users_of_one_address_hold_up_no_other_address(secure)
     media = [upload(user, os.urandom(40_000))["id"] for user in users]
     with contextlib.ExitStack() as stack:
         for user, each in zip(users[:-1], media, strict=False):
-            ask(stack.enter_context(Http2(secure, window=0)), user, each, OF_USER)
+            request(stack.enter_context(Http2(secure, window=0)), user, each, OF_USER)
         wait_until(lambda: open_media(secure) == OF_ADDRESS, f"the downloads of the address do not hold {OF_ADDRESS} files")
         path, last = f"/v1/media/{media[-1]}", bearer(users[-1])
         waiter, other = stack.enter_context(Http2(secure)), stack.enter_context(Http2(secure, "127.0.0.2"))
@@ -134,7 +134,7 @@ def test_with_few_open_files_downloads_leave_enough_for_connections_and_the_log(
         segments = segments_of(server)
         with contextlib.ExitStack() as stack:
             for user, each in zip(users, media, strict=True):
-                ask(stack.enter_context(Http2(server, window=0)), user, each, STREAMS)
+                request(stack.enter_context(Http2(server, window=0)), user, each, STREAMS)
             wait_until(lambda: open_media(server) == OF_FEW_FILES, f"the downloads do not hold {OF_FEW_FILES} files")
             cost.responds(server)
             for _ in range(PARTS):

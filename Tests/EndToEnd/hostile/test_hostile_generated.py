@@ -51,7 +51,7 @@ def others_are_served(server):
     """Requests /healthz repeatedly during the block. Fails if a response failed or came too late."""
     is_over = threading.Event()
 
-    def ask() -> int:
+    def request() -> int:
         count = 0
         while count == 0 or not is_over.wait(HEALTH_PAUSE):
             cost.responds(server)
@@ -59,7 +59,7 @@ def others_are_served(server):
         return count
 
     with ThreadPoolExecutor(1) as pool:
-        asking = pool.submit(ask)
+        asking = pool.submit(request)
         try:
             yield
         finally:

@@ -148,7 +148,7 @@ def test_thumbnails_take_no_more_of_the_disk_than_is_set(small_cache):
     assert cached_bytes(small_cache) <= MIB
 
 
-def test_a_lower_limit_counts_for_what_is_there_at_the_start(own_server):
+def test_a_lower_limit_applies_to_existing_thumbnails_at_startup(own_server):
     fill(own_server, World(own_server).user("Anna"))
     assert cached_bytes(own_server) > MIB
     own_server.stop()
@@ -157,8 +157,8 @@ def test_a_lower_limit_counts_for_what_is_there_at_the_start(own_server):
     wait_until(lambda: cached_bytes(own_server) <= MIB, "the cache exceeds its limit")
 
 
-def test_a_thumbnail_that_is_too_large_spoils_no_other_width(tmp_path):
-    """Observed: asking for the widest one had all others refused for ten minutes."""
+def test_a_thumbnail_that_is_too_large_affects_no_other_width(tmp_path):
+    """Observed: after a request for the widest thumbnail, all others were rejected for ten minutes."""
     runs = tmp_path / "runs"
     script = f'case "$*" in *1920x*) exec head -c {OUTPUT_BYTES + 1} /dev/zero;; esac'
     environment = noting_runs(tmp_path / "programs", runs, vipsthumbnail=script)
@@ -208,8 +208,8 @@ def patient_server(tmp_path):
     server.end()
 
 
-def test_users_of_one_address_leave_places_for_uploads_to_others(patient_server):
-    """Observed: 17 users of one address held all 64 places with four slow uploads each."""
+def test_users_of_one_address_leave_upload_slots_to_others(patient_server):
+    """Observed: 17 users at one address held all 64 slots with four slow uploads each."""
     world = World(patient_server)
     people = world.users(*(f"Anna {number}" for number in range(UPLOADS // UPLOADS_OF_USER + 1)))
     here, elsewhere = world.users("Ben", "Cleo")

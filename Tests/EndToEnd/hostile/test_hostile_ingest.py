@@ -37,8 +37,8 @@ def start(folder, **settings) -> Server:
 
 
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory):
-    server = start(tmp_path_factory.mktemp("usual"))
+def default_server(tmp_path_factory):
+    server = start(tmp_path_factory.mktemp("default"))
     yield server
     server.end()
 
@@ -75,34 +75,35 @@ def received(stream: IngestStream) -> bytes:
     return stream.body
 
 
-def test_many_streams_of_one_user_that_reads_nothing(usual):
-    """Observed: 24 streams of `{}` lines raised memory from 54 to 611 MB and held up /healthz for 20 s."""
-    anna = World(usual).user("Anna")
-    cost.until_idle(usual)
-    before = cost.resident_bytes(usual)
-    streams, threads = send_without_reading(usual, anna.token, b"{}\n" * LINES, STREAMS)
+def test_many_streams_of_one_user_that_reads_nothing(default_server):
+    """Observed: 24 streams of `{}` lines raised memory from 54 to 611 MB and delayed /healthz by 20 s."""
+    anna = World(default_server).user("Anna")
+    cost.until_idle(default_server)
+    before = cost.resident_bytes(default_server)
+    streams, threads = send_without_reading(default_server, anna.token, b"{}\n" * LINES, STREAMS)
     try:
         for thread in threads:
-            cost.responds(usual)
+            cost.responds(default_server)
             thread.join()
-        cost.until_idle(usual)
-        grown = cost.resident_bytes(usual) - before
+        cost.until_idle(default_server)
+        grown = cost.resident_bytes(default_server) - before
         assert grown < cost.memory_limit(32 * cost.MIB), f"the server grew by {grown} bytes"
     finally:
         for stream in streams:
             stream.socket.close()
 
 
-def test_streams_of_a_service_leave_time_for_others(usual):
-    """A service's lines are not counted, so each is decoded: never on a thread that serves connections."""
+def test_streams_of_a_service_leave_time_for_others(default_server):
+    """A service's lines are not limited, so each one is decoded, but never on a thread that serves connections."""
     lines = LINES // 4
-    before = cost.thread_seconds(usual)
+    before = cost.thread_seconds(default_server)
     with ThreadPoolExecutor(SERVICE_STREAMS) as readers:
-        streams, threads = send_without_reading(usual, World(usual).admin.token, b"{}\n" * lines, SERVICE_STREAMS)
+        admin = World(default_server).admin
+        streams, threads = send_without_reading(default_server, admin.token, b"{}\n" * lines, SERVICE_STREAMS)
         try:
             responses = [readers.submit(received, stream) for stream in streams]
             while not all(response.done() for response in responses):
-                cost.responds(usual)
+                cost.responds(default_server)
             for thread in threads:
                 thread.join()
             for response in responses:
@@ -110,19 +111,20 @@ def test_streams_of_a_service_leave_time_for_others(usual):
         finally:
             for stream in streams:
                 stream.socket.close()
-    used = cost.thread_seconds(usual) - before
-    # The event loops read the bodies and write the results; with decoding on them, the pool would have nothing to do.
+    used = cost.thread_seconds(default_server) - before
+    # The event loops read the bodies and write the results. If they decoded the lines too, the pool would have nothing
+    # to do.
     assert used["loops"] < used["pool"], f"{dict(used)} seconds"
 
 
-def test_a_user_has_few_streams_at_once(usual):
-    world = World(usual)
+def test_a_user_has_few_streams_at_once(default_server):
+    world = World(default_server)
     anna, ben = world.users("Anna", "Ben")
     room = anna.room("Tea", ben)
     line = {"op": "message.send", "roomId": room.id, "text": "x"}
 
     def opened(person) -> IngestStream:
-        stream = IngestStream(usual, person.token)
+        stream = IngestStream(default_server, person.token)
         stream.send(line | {"id": new_id()})
         assert stream.result()["status"] == 201
         return stream
@@ -132,8 +134,8 @@ def test_a_user_has_few_streams_at_once(usual):
         refused = anna.refused("too_many_streams", "POST", "/v1/ingest", data=b"{}\n", headers=NDJSON_HEADERS)
         assert str(STREAMS_OF_USER) in refused["detail"]
         streams.append(opened(ben))
-        # A service is the operator's own.
-        streams += [IngestStream(usual, world.admin.token) for _ in range(STREAMS_OF_USER + 1)]
+        # The limit does not apply to a service, which belongs to the operator.
+        streams += [IngestStream(default_server, world.admin.token) for _ in range(STREAMS_OF_USER + 1)]
         for stream in streams[STREAMS_OF_USER + 1:]:
             stream.send({"op": "nothing"})
             assert stream.result()["status"] == 400
@@ -163,7 +165,7 @@ def test_each_line_costs_what_a_request_does(few_tokens):
     assert [result["status"] for result in again] == [200] * left + [201] * 2
 
 
-def test_bad_lines_and_repeats_cost_too(few_tokens):
+def test_bad_lines_and_repeats_count_towards_the_limit(few_tokens):
     ben = World(few_tokens).user("Ben")
     room = ben.room("Tea")
     line = {"op": "message.send", "roomId": room.id, "id": new_id(), "text": "x"}
@@ -191,16 +193,17 @@ def test_fewer_refused_lines_do_not_end_the_stream(few_tokens):
     assert "the stream ends here" not in results[-1]["detail"]
 
 
-def test_blank_lines_count_as_lines(usual):
-    """16 MiB of line feeds used to cost one request's token and seconds of processor time."""
-    dora = World(usual).user("Dora")
+def test_blank_lines_count_as_lines(default_server):
+    """16 MiB of line feeds once cost a single request of the limit, and seconds of processor time."""
+    dora = World(default_server).user("Dora")
     room = dora.room("Tea")
     line = json.dumps({"op": "message.send", "roomId": room.id, "id": new_id(), "text": "x"}).encode()
     streams, threads = [], []
     try:
-        with cost.costs_at_most(usual, 0.5):
-            streams, threads = send_without_reading(usual, dora.token, line + b"\n" * (INGEST_BYTES - 1000) + line, 1)
-            cost.responds(usual)
+        with cost.costs_at_most(default_server, 0.5):
+            body = line + b"\n" * (INGEST_BYTES - 1000) + line
+            streams, threads = send_without_reading(default_server, dora.token, body, 1)
+            cost.responds(default_server)
             threads[0].join()
             results = read_results(received(streams[0]))
         assert [(result["line"], result["status"]) for result in results] == [(1, 201), (MOST_LINES + 1, 413)]
@@ -210,8 +213,8 @@ def test_blank_lines_count_as_lines(usual):
             stream.socket.close()
 
 
-def test_as_many_blank_lines_as_lines_may_be(few_tokens):
-    """The last of them is a command, which costs no more than one request."""
+def test_blank_lines_up_to_the_limit_of_lines(few_tokens):
+    """The last line is a command, which costs no more than one request."""
     finn = World(few_tokens).user("Finn")
     room = finn.room("Tea")
     line = json.dumps({"op": "message.send", "roomId": room.id, "id": new_id(), "text": "x"}).encode()
@@ -220,18 +223,18 @@ def test_as_many_blank_lines_as_lines_may_be(few_tokens):
     assert [(result["line"], result["status"]) for result in results] == [(MOST_LINES, 201)]
 
 
-def test_one_stream_makes_few_rooms(usual):
+def test_one_stream_makes_few_rooms(default_server):
     """Observed: one ingest of 11 MB created 150,000 rooms, and memory rose from 54 to 314 MB."""
-    world = World(usual)
+    world = World(default_server)
     eve = world.user("Eve")
-    cost.until_idle(usual)
-    before = cost.resident_bytes(usual)
+    cost.until_idle(default_server)
+    before = cost.resident_bytes(default_server)
     lines = [{"op": "room.create", "id": new_id(), "name": "x"} for _ in range(6_000)]
     results = eve.ingest(lines)
     created = [result["status"] for result in results].count(201)
     # The daily quota.
     assert created == 200
     assert {result["code"] for result in results if result["status"] == 429} == {"quota_exceeded", "rate_limited"}
-    cost.until_idle(usual)
-    grown = cost.resident_bytes(usual) - before
+    cost.until_idle(default_server)
+    grown = cost.resident_bytes(default_server) - before
     assert grown < cost.memory_limit(16 * cost.MIB), f"the server grew by {grown} bytes"

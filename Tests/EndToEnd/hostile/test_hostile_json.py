@@ -39,7 +39,7 @@ def message(data: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def scene(shared_world):
+def scenario(shared_world):
     anna = shared_world.user("Anna")
     return anna, anna.room("Tea")
 
@@ -47,8 +47,8 @@ def scene(shared_world):
 @pytest.mark.parametrize("number", [
     f"{mantissa}{exponent}" for mantissa in ("1", "0", "-1.5")
     for exponent in ("e1001", "e9223372036854775807", "e-9223372036854775808", "e-9223372036854775809")])
-def test_a_number_with_an_extreme_exponent_ends_no_server(server, scene, number):
-    anna, room = scene
+def test_a_number_with_an_extreme_exponent_ends_no_server(server, scenario, number):
+    anna, room = scenario
     response = anna.request("PUT", room.message(new_id()), data=message(number))
     assert response.status_code in (201, 400), response.text
     responds(server)
@@ -71,8 +71,8 @@ BODIES = {
 
 @pytest.mark.parametrize("name", BODIES)
 @pytest.mark.parametrize("escaped", [False, True], ids=["as they are", "escaped"])
-def test_many_marks_in_a_row(world, scene, name, escaped):
-    anna, room = scene
+def test_many_marks_in_a_row(world, scenario, name, escaped):
+    anna, room = scenario
     method, path, body = BODIES[name]
     caller = world.nobody if "login" in name or "registration" in name else anna
     run = MARKS.encode("unicode_escape").decode() * 10_000 if escaped else marks(60_000)
@@ -84,8 +84,8 @@ def test_many_marks_in_a_row(world, scene, name, escaped):
 
 
 @pytest.mark.parametrize("count", [MARKS_IN_A_ROW - 1, MARKS_IN_A_ROW, MARKS_IN_A_ROW + 1])
-def test_how_many_marks_are_taken(world, scene, count):
-    anna, room = scene
+def test_the_limit_of_combining_marks_in_a_row(world, scenario, count):
+    anna, room = scenario
     text = "a" + marks(count) + " b" + marks(count)
     for body in ({"text": text}, {"type": "x", "data": {text: [text]}}):
         path = room.message(new_id())
@@ -109,9 +109,9 @@ def test_a_long_password_is_not_normalised(world, length):
         world.nobody.post("/v1/accounts", body)
 
 
-def test_a_body_of_texts_with_as_many_marks_as_may_be_costs_little(world, scene):
-    """All that is accepted is in proportion to its length, in the index of the search and in the search itself too."""
-    anna, room = scene
+def test_a_body_with_the_maximum_of_combining_marks_costs_little(world, scenario):
+    """The cost of every accepted body is proportional to its length, also in the search index and in a search."""
+    anna, room = scenario
     word = "q" + marks(MARKS_IN_A_ROW)
     text = " ".join([word] * 250)
     with costs_at_most(world.server, 1.5):
@@ -128,8 +128,8 @@ def test_a_body_of_texts_with_as_many_marks_as_may_be_costs_little(world, scene)
     "/v1/search?q=a{marks}", "/v1/me?{marks}=1", "/v1/rooms/{marks}", "{room}/messages/{id}/reactions/{marks}",
     "/v1/search?q=%FFa{marks}", "/v1/media?name=a{marks}",
 ], ids=lambda path: path.replace("{", "").replace("}", ""))
-def test_many_marks_in_a_path_or_a_query(world, scene, path):
-    anna, room = scene
+def test_many_marks_in_a_path_or_a_query(world, scenario, path):
+    anna, room = scenario
     run = "".join(f"%{byte:02X}" for byte in marks(1200).encode())
     method = "PUT" if "reactions" in path else "POST" if "media" in path else "GET"
     with costs_at_most(world.server, SECONDS):
@@ -140,8 +140,8 @@ def test_many_marks_in_a_path_or_a_query(world, scene, path):
     "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Hansard-Act-As", "Authorization", "X-Forwarded-For",
     "Origin", "Expect",
 ])
-def test_many_marks_in_a_header(world, scene, name):
-    anna, room = scene
+def test_many_marks_in_a_header(world, scenario, name):
+    anna, room = scenario
     value = b"a" + marks(8_000).encode()
     with costs_at_most(world.server, SECONDS):
         anna.refused("headers_too_large", "PUT", room.message(new_id()), {"text": "x"}, headers={name: value})
@@ -164,9 +164,9 @@ def test_many_marks_in_a_token(world):
 
 
 @pytest.mark.parametrize("depth", [DEPTH - 2, DEPTH - 1, DEPTH, 505, 508, 10_000])
-def test_depth(world, scene, depth):
+def test_depth(world, scenario, depth):
     """The body's own object is the first level."""
-    anna, room = scene
+    anna, room = scenario
     path = room.message(new_id())
     with costs_at_most(world.server, SECONDS):
         if depth >= DEPTH:
@@ -178,8 +178,8 @@ def test_depth(world, scene, depth):
         anna.get("/v1/rooms")
 
 
-def test_an_ingest_line_obeys_the_same_rules(world, scene):
-    anna, room = scene
+def test_an_ingest_line_obeys_the_same_rules(world, scenario):
+    anna, room = scenario
     bad = [
         nested(DEPTH), f'{{"a{marks(31)}":1}}', '{"a":1,"a":2}', '{"\u00e9":1,"e\u0301":2}', f'{{"{"k" * (KEY_BYTES + 1)}":1}}',
         "1" * (NUMBER_BYTES + 1), "[" + "1," * VALUES + "1]",
@@ -195,23 +195,23 @@ def test_an_ingest_line_obeys_the_same_rules(world, scene):
 
 
 @pytest.mark.parametrize("size", [KEY_BYTES - 1, KEY_BYTES, KEY_BYTES + 1])
-def test_length_of_a_name(scene, size):
-    anna, room = scene
+def test_length_of_a_name(scenario, size):
+    anna, room = scenario
     path, body = room.message(new_id()), {"type": "x", "data": {"길" * (size // 3) + "k" * (size % 3): 1}}
     anna.refused("invalid_json", "PUT", path, body) if size > KEY_BYTES else anna.put(path, body)
 
 
 @pytest.mark.parametrize("size", [NUMBER_BYTES - 1, NUMBER_BYTES, NUMBER_BYTES + 1])
-def test_length_of_a_number(scene, size):
-    anna, room = scene
+def test_length_of_a_number(scenario, size):
+    anna, room = scenario
     path, data = room.message(new_id()), message("0." + "1" * (size - 2))
     anna.refused("invalid_json", "PUT", path, data=data) if size > NUMBER_BYTES else anna.put(path, data=data)
 
 
 @pytest.mark.parametrize("count", [VALUES - 1, VALUES, VALUES + 1])
-def test_count_of_members_and_elements(world, scene, count):
+def test_count_of_members_and_elements(world, scenario, count):
     """The body's own two members count too."""
-    anna, room = scene
+    anna, room = scenario
     data = message("[" + ",".join(["1"] * (count - 2)) + "]")
     with costs_at_most(world.server, SECONDS):
         if count > VALUES:
@@ -232,9 +232,9 @@ COSTLY = {
 
 
 @pytest.mark.parametrize("name", COSTLY)
-def test_data_of_64_kib(world, scene, name):
-    """Read once; every later response writes it as it is."""
-    anna, room = scene
+def test_data_of_64_kib(world, scenario, name):
+    """It is read once. Every later response writes the same bytes."""
+    anna, room = scenario
     path = room.message(new_id())
     assert len(COSTLY[name]) <= 64 * 1024
     with costs_at_most(world.server, 0.15):
@@ -253,14 +253,14 @@ def test_data_of_64_kib(world, scene, name):
     '{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '{"\u00e9":1,"e\u0301":2}', '{"\\u00e9":1,"e\u0301":2}', '[{"b":{"":1,"":2}}]',
     "{" + ",".join(f'"k{number}":1' for number in range(100)) + ',"k7":2}', '{"\u212b":1,"\u00c5":2}',
 ])
-def test_the_same_name_twice_in_data(scene, data):
-    anna, room = scene
+def test_the_same_name_twice_in_data(scenario, data):
+    anna, room = scenario
     problem = anna.refused("invalid_json", "PUT", room.message(new_id()), data=message(data))
     assert "duplicate" in problem["detail"]
 
 
-def test_the_same_field_twice(scene):
-    anna, room = scene
+def test_the_same_field_twice(scenario):
+    anna, room = scenario
     anna.refused("invalid_json", "PUT", room.message(new_id()), data=b'{"text":"a","text":"b"}')
     anna.refused("invalid_json", "PUT", room.message(new_id()), data=b'{"text":"a","t\\u0065xt":"b"}')
 
@@ -269,13 +269,13 @@ def test_the_same_field_twice(scene):
     b'[1,]', b'{"a":1,}', b"01", b"+1", b".5", b"1.", b"1e", b"NaN", b"Infinity", b"'a'", b'"\\x"', b'"\\ud800"', b'"\\udc00\\ud800"',
     b'"a\tb"', b"/* */1", b"\xef\xbb\xbf1", b"tru", b'"\\u12g4"',
 ])
-def test_what_rfc_8259_does_not_allow(scene, data):
-    anna, room = scene
+def test_what_rfc_8259_does_not_allow(scenario, data):
+    anna, room = scenario
     anna.refused("invalid_json", "PUT", room.message(new_id()), data=b'{"type":"x","data":' + data + b"}")
 
 
-def test_an_empty_body(scene):
-    anna, room = scene
+def test_an_empty_body(scenario):
+    anna, room = scenario
     assert "empty" in anna.refused("invalid_json", "PUT", room.message(new_id()), data=b"")["detail"]
 
 
@@ -283,8 +283,8 @@ def test_an_empty_body(scene):
     {"Content-Encoding": "gzip"}, {"Content-Encoding": "br, gzip"}, {"Content-Type": "application/json; charset=iso-8859-1"},
     {"Content-Type": 'application/json; charset="utf-16"'}, {"Content-Type": "application/json; x=y; charset=us-ascii"},
 ])
-def test_a_body_in_another_encoding(scene, headers):
-    anna, room = scene
+def test_a_body_in_another_encoding(scenario, headers):
+    anna, room = scenario
     path = room.message(new_id())
     anna.refused("unsupported_media_type", "PUT", path, data=b'{"text":"x"}', headers=headers)
     ingest = {name: value.replace("json", "x-ndjson") for name, value in headers.items()}
@@ -295,8 +295,8 @@ def test_a_body_in_another_encoding(scene, headers):
     {"Content-Encoding": "identity"}, {"Content-Type": "application/json;charset=UTF-8"}, {"Content-Type": 'Application/JSON ; Charset="utf-8"'},
     {"Content-Type": "application/json; profile=x"},
 ])
-def test_a_body_in_utf8(scene, headers):
-    anna, room = scene
+def test_a_body_in_utf8(scenario, headers):
+    anna, room = scenario
     anna.put(room.message(new_id()), data=b'{"text":"x"}', headers=headers)
 
 

@@ -66,8 +66,9 @@ def busy(shared_world):
     return anna, ben, cleo, rooms
 
 
-def ask(api, path: str, **params):
-    """The same request many times; the last response, and what they cost together."""
+def request(api, path: str, **params):
+    """Sends the same request many times. Returns the last response, and what they cost together in processor
+    seconds."""
     with cost.measured(api.server) as used:
         for _ in range(REQUESTS):
             page = api.get(path, **params)
@@ -77,8 +78,8 @@ def ask(api, path: str, **params):
 def ask_both(busy, path: str, **params):
     """The response to the user in many rooms. Checks that it costs no more than for a user in few rooms."""
     anna, cleo = busy[0], busy[2]
-    _, few = ask(cleo, path, **params)
-    page, many = ask(anna, path, **params)
+    _, few = request(cleo, path, **params)
+    page, many = request(anna, path, **params)
     assert many <= RATIO * few + TICKS_SECONDS, f"{many:.2f} s in {ROOMS} rooms, {few:.2f} s in three"
     return page
 
@@ -214,8 +215,8 @@ def few_searches(tmp_path):
     server.end()
 
 
-def test_words_that_never_meet_and_first_letters_are_paid_for(few_searches):
-    """Each makes the index read long lists, though nothing is found. The budget is that of few pages."""
+def test_words_that_never_occur_together_and_prefixes_are_charged(few_searches):
+    """Each of them makes the index read long lists, though nothing is found. The budget allows only a few pages."""
     world = World(few_searches)
     anna = world.user("Anna")
     room = anna.room("Tea")
@@ -237,9 +238,9 @@ def test_words_that_never_meet_and_first_letters_are_paid_for(few_searches):
 def test_searches_of_one_user_share_a_budget(few_searches):
     world = World(few_searches)
     anna, ben = world.users("Anna", "Ben")
-    answers = [anna.request("GET", "/v1/search?q=tea") for _ in range(200)]
-    refused = [answer for answer in answers if answer.status_code != 200]
-    assert refused and answers[0].status_code == 200 and len(refused) > 50
+    responses = [anna.request("GET", "/v1/search?q=tea") for _ in range(200)]
+    refused = [response for response in responses if response.status_code != 200]
+    assert refused and responses[0].status_code == 200 and len(refused) > 50
     problem = refused[0].json()
     assert refused[0].status_code == 429 and problem["code"] == "rate_limited" and "search" in problem["detail"]
     assert int(refused[0].headers["Retry-After"]) > 0
@@ -272,7 +273,10 @@ def lists(shared_world):
     for place in ("A", "B"):
         anna.workspace(place)
     message = room.message(sent[0]["id"])
+    for person in (ben, cleo):
+        anna.post(f"{room.path}/reports", {"userId": person.id, "reason": "spam"})
     paths = [
+        (f"{room.path}/reports", "cursor"),
         ("/v1/rooms", "cursor"), (f"{room.path}/members", "cursor"), (f"{room.path}/messages", "before"),
         (f"{message}/history", "cursor"), (f"{message}/reactions", "cursor"), ("/v1/workspaces", "cursor"),
         (f"{room.path}/join-history", "cursor"), (f"{room.path}/read-markers", "cursor"),
@@ -335,8 +339,9 @@ def test_a_time_leads_to_all_messages_that_share_it(one_moment, limit):
     assert found == list(range(10, 60))
 
 
-def test_a_walk_by_times_loses_nothing(one_moment):
-    """Each page begins at the time of the oldest message known; pages that hold more than share a time get through."""
+def test_paging_by_time_skips_nothing(one_moment):
+    """Each page starts at the time of the oldest known message. It works because a page holds more messages than share
+    a time."""
     anna, room = one_moment
     known, at = set(), "2090-01-01T00:00:00Z"
     while True:

@@ -45,8 +45,8 @@ def test_the_file_of_a_message_that_could_not_be_sent_is_kept(tmp_path):
         server.end()
 
 
-def test_a_shelf_is_synced_before_each_response(own_server, tmp_path):
-    """Also where the shelf was there before: another upload may have made it and not synced its name yet."""
+def test_a_directory_of_files_is_synced_before_each_response(own_server, tmp_path):
+    """This includes an existing directory: another upload may have created it without having synced its name."""
     anna = World(own_server).user("Anna")
     trace = tmp_path / "trace"
     tracer = subprocess.Popen(
@@ -56,7 +56,7 @@ def test_a_shelf_is_synced_before_each_response(own_server, tmp_path):
         time.sleep(1)
         content = os.urandom(500)
         receipt = upload(anna, content)
-        shelf = receipt["sha256"][:2]
+        directory = receipt["sha256"][:2]
         upload(World(own_server).user("Ben"), content, expect=201)
     finally:
         tracer.terminate()
@@ -66,11 +66,11 @@ def test_a_shelf_is_synced_before_each_response(own_server, tmp_path):
     for line in trace.read_text().splitlines():
         if "fsync(" in line and f"<{media}>" in line:
             calls.append("folder")
-        elif "rename" in line and f"{media}/{shelf}/" in line:
+        elif "rename" in line and f"{media}/{directory}/" in line:
             calls.append("rename")
-        elif "fsync(" in line and f"<{media}/{shelf}>" in line:
-            calls.append("shelf")
-    assert calls[:3] == ["folder", "rename", "shelf"] and calls[3:] == calls[:3], calls
+        elif "fsync(" in line and f"<{media}/{directory}>" in line:
+            calls.append("directory")
+    assert calls[:3] == ["folder", "rename", "directory"] and calls[3:] == calls[:3], calls
 
 
 # Files that every message has, messages of the room, and the most rows that one transaction may delete.

@@ -10,7 +10,7 @@ from harness.command import check_data
 from harness.failing_disk import FailingDisk
 from harness.people import World
 from harness.server import Server
-from harness.views import aside, locked, readiness, until_ready, view, zero
+from harness.read_models import aside, locked, readiness, until_ready, read_model, zero
 from harness.waiting import wait_until
 from test_push import device, lines, settled
 
@@ -31,23 +31,23 @@ class Conversation:
     def say(self, text: str) -> dict:
         return self.anna.send(self.room, text)
 
-    def told(self) -> list[str]:
+    def notified(self) -> list[str]:
         """The messages that Ben's device was notified of, in order."""
         return [line["messageId"] for line in lines(self.sink)]
 
-    def must_be_told(self, sent: list[dict]) -> None:
+    def wait_until_notified(self, sent: list[dict]) -> None:
         """Ben's device is notified of each of these messages once, in this order, and of no others."""
-        wait_until(lambda: len(self.told()) >= len(sent), "not every message is pushed")
+        wait_until(lambda: len(self.notified()) >= len(sent), "not every message is pushed")
         time.sleep(SILENCE_SECONDS)
-        assert self.told() == [message["id"] for message in sent]
+        assert self.notified() == [message["id"] for message in sent]
 
 
 @pytest.fixture
-def talk(pushing, sink):
+def conversation(pushing, sink):
     return Conversation(pushing, sink)
 
 
-def push_standings(server: Server) -> list[dict]:
+def push_statuses(server: Server) -> list[dict]:
     """The entries for push in /readyz. Checks that the server is ready, and degraded if and only if it reports a fault."""
     response = readiness(server)
     assert response.status_code == 200
@@ -58,15 +58,15 @@ def push_standings(server: Server) -> list[dict]:
 
 def fault(server: Server) -> str:
     """The fault of the outbox in /readyz; empty if there is none."""
-    (push,) = push_standings(server)
+    (push,) = push_statuses(server)
     return push.get("fault", "")
 
 
-def test_push_is_reported_only_where_it_is_on(tmp_path, talk):
-    assert len(push_standings(talk.server)) == 1
+def test_push_is_reported_only_where_it_is_on(tmp_path, conversation):
+    assert len(push_statuses(conversation.server)) == 1
     silent = Server(tmp_path / "silent").start()
     try:
-        assert push_standings(silent) == []
+        assert push_statuses(silent) == []
     finally:
         silent.end()
 
@@ -74,69 +74,69 @@ def test_push_is_reported_only_where_it_is_on(tmp_path, talk):
 # --- Damage
 
 
-def test_an_outbox_of_zeros_is_rebuilt_at_the_start(talk):
-    sent = [talk.say(f"before {number}") for number in range(5)]
-    talk.must_be_told(sent)
-    outbox, kept = view(talk.server, "push"), aside(talk.server, "push")
+def test_an_outbox_of_zeros_is_rebuilt_at_the_start(conversation):
+    sent = [conversation.say(f"before {number}") for number in range(5)]
+    conversation.wait_until_notified(sent)
+    outbox, kept = read_model(conversation.server, "push"), aside(conversation.server, "push")
     # Stopping the server records the outcomes of the notifications.
-    talk.server.stop()
+    conversation.server.stop()
     zero(outbox, first=1)
-    begin = len(talk.server.errors.read_text())
-    talk.server.start()
-    sent.append(talk.say("after"))
-    talk.must_be_told(sent)
+    begin = len(conversation.server.errors.read_text())
+    conversation.server.start()
+    sent.append(conversation.say("after"))
+    conversation.wait_until_notified(sent)
     assert kept.exists()
-    assert outbox.name in talk.server.errors.read_text()[begin:]
-    assert until_ready(talk.server)["status"] == "ready"
-    talk.server.stop()
-    check_data(talk.server.data)
+    assert outbox.name in conversation.server.errors.read_text()[begin:]
+    assert until_ready(conversation.server)["status"] == "ready"
+    conversation.server.stop()
+    check_data(conversation.server.data)
 
 
-def test_an_outbox_that_is_zeroed_while_the_server_runs_is_rebuilt(talk):
-    sent = [talk.say(f"before {number}") for number in range(5)]
-    talk.must_be_told(sent)
-    settled(talk.server, sent[-1]["position"])
-    until_ready(talk.server)
-    # A deletion empties the write-ahead log into the file, so that every page comes from the file.
-    talk.anna.delete(talk.room.message(sent[0]["id"]))
-    outbox, kept = view(talk.server, "push"), aside(talk.server, "push")
+def test_an_outbox_that_is_zeroed_while_the_server_runs_is_rebuilt(conversation):
+    sent = [conversation.say(f"before {number}") for number in range(5)]
+    conversation.wait_until_notified(sent)
+    settled(conversation.server, sent[-1]["position"])
+    until_ready(conversation.server)
+    # A deletion empties the write-ahead log into the file, so that every page is read from the file.
+    conversation.anna.delete(conversation.room.message(sent[0]["id"]))
+    outbox, kept = read_model(conversation.server, "push"), aside(conversation.server, "push")
     log = outbox.with_name(outbox.name + "-wal")
     wait_until(lambda: log.stat().st_size == 0, "the write-ahead log is not emptied")
     zero(outbox, first=2)
 
     def found() -> bool:
-        sent.append(talk.say(f"after {len(sent)}"))
-        push_standings(talk.server)
+        sent.append(conversation.say(f"after {len(sent)}"))
+        push_statuses(conversation.server)
         return kept.exists()
 
     wait_until(found, "the damage was not found")
-    sent.append(talk.say("at the end"))
-    talk.must_be_told(sent)
-    assert until_ready(talk.server)["status"] == "ready"
-    talk.server.stop()
-    check_data(talk.server.data)
+    sent.append(conversation.say("at the end"))
+    conversation.wait_until_notified(sent)
+    assert until_ready(conversation.server)["status"] == "ready"
+    conversation.server.stop()
+    check_data(conversation.server.data)
 
 
 # --- Lasting faults
 
 
-def test_without_the_outbox_the_server_is_ready_but_degraded(talk):
-    sent = [talk.say("before")]
-    talk.must_be_told(sent)
-    settled(talk.server, sent[-1]["position"])
-    outbox = view(talk.server, "push")
+def test_without_the_outbox_the_server_is_ready_but_degraded(conversation):
+    sent = [conversation.say("before")]
+    conversation.wait_until_notified(sent)
+    settled(conversation.server, sent[-1]["position"])
+    outbox = read_model(conversation.server, "push")
     with locked(outbox):
-        sent.append(talk.say("while it is held"))
-        reported = wait_until(lambda: fault(talk.server), "the outbox's fault is not reported")
+        sent.append(conversation.say("while it is held"))
+        reported = wait_until(lambda: fault(conversation.server), "the outbox's fault is not reported")
         for word in ("push", outbox.name, "Another process", "tries again"):
             assert word in reported
-        assert str(talk.server.data) not in reported
-        # Everything else works.
-        sent.append(talk.say("and once more"))
-        assert talk.anna.texts(talk.room)[-1] == "and once more"
-        assert len(talk.told()) == 1
-    talk.must_be_told(sent)
-    assert until_ready(talk.server)["status"] == "ready"
+        assert str(conversation.server.data) not in reported
+        # Everything else still works.
+        sent.append(conversation.say("and once more"))
+        assert conversation.anna.texts(conversation.room)[-1] == "and once more"
+        assert len(conversation.notified()) == 1
+    conversation.wait_until_notified(sent)
+    assert until_ready(conversation.server)["status"] == "ready"
 
 
 @pytest.mark.parametrize("was_on", [True, False], ids=["push was on before", "push is switched on"])
@@ -145,10 +145,10 @@ def test_the_start_does_not_wait_for_an_outbox_that_cannot_be_opened(tmp_path, s
     flags, disk = ("--push-file", sink), FailingDisk(tmp_path)
     server = Server(tmp_path / "data", *(flags if was_on else ()), environment=disk.environment).start()
     try:
-        talk = Conversation(server, sink)
-        old = talk.say("old")
+        conversation = Conversation(server, sink)
+        old = conversation.say("old")
         sent = [old] if was_on else []
-        talk.must_be_told(sent)
+        conversation.wait_until_notified(sent)
         server.stop()
         server.flags = flags
         for file in (server.data / "views").glob("push-*"):
@@ -157,13 +157,13 @@ def test_the_start_does_not_wait_for_an_outbox_that_cannot_be_opened(tmp_path, s
             server.start()
             reported = fault(server)
             assert "push" in reported and "tries again" in reported
-            sent.append(talk.say("while it cannot be opened"))
+            sent.append(conversation.say("while it cannot be opened"))
             server.restart()
-            sent.append(talk.say("after another start"))
+            sent.append(conversation.say("after another start"))
             time.sleep(SILENCE_SECONDS)
-            assert len(talk.told()) == len(sent) - 2
+            assert len(conversation.notified()) == len(sent) - 2
             assert fault(server)
-        talk.must_be_told(sent)
+        conversation.wait_until_notified(sent)
         assert until_ready(server)["status"] == "ready"
     finally:
         server.end()

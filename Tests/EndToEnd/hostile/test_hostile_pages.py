@@ -21,7 +21,7 @@ LONG_PAGE_ITEMS, LONG_PAGE_REQUESTS = 60, 60
 
 
 @pytest.fixture(scope="module")
-def scene(shared_world):
+def scenario(shared_world):
     """A room, and a thread in it, each with forty messages of 59 KB."""
     anna = shared_world.user("Anna")
     room = anna.room("Tea")
@@ -44,8 +44,8 @@ def check_size(page, items: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["room", "thread"])
-def test_a_timeline_in_both_directions(scene, place):
-    anna, room, root, sent, replies = scene
+def test_a_timeline_in_both_directions(scenario, place):
+    anna, room, root, sent, replies = scenario
     path, expected = (f"{room.path}/messages", sent) if place == "room" else (f"{room.message(root)}/thread", replies)
     page = anna.get(path, limit=200)
     check_size(page, "messages")
@@ -64,8 +64,8 @@ def test_a_timeline_in_both_directions(scene, place):
     assert newer == expected
 
 
-def test_around_a_message(scene):
-    anna, room, _, sent, _ = scene
+def test_around_a_message(scenario):
+    anna, room, _, sent, _ = scenario
     for index in (0, 1, 10, 20, len(sent) - 1):
         page = anna.get(f"{room.path}/messages", limit=200, around=sent[index])
         check_size(page, "messages")
@@ -166,8 +166,8 @@ def walk(api, path: str, items: str, **params) -> list:
         params["cursor"] = page["nextCursor"]
 
 
-def test_pins(scene):
-    anna, room, _, sent, _ = scene
+def test_pins(scenario):
+    anna, room, _, sent, _ = scenario
     pinned = sent[1:]
     for id in pinned:
         anna.put(f"{room.path}/pins/{id}")
@@ -175,15 +175,15 @@ def test_pins(scene):
     assert [pin["message"]["id"] for pin in found] == pinned[::-1]
 
 
-def test_search(scene):
-    anna, room, _, sent, replies = scene
+def test_search(scenario):
+    anna, room, _, sent, replies = scenario
     follow(anna)
     found = [result["message"]["id"] for result in walk(anna, "/v1/search", "results", q="findme", roomId=room.id, limit=50)]
     assert sorted(found) == sorted(sent[1:] + replies)
 
 
-def test_history(scene):
-    anna, room, *_ = scene
+def test_history(scenario):
+    anna, room, *_ = scenario
     texts = [f"{number} " + "x" * 16_000 for number in range(100)]
     path = room.message(anna.send(room, texts[0])["id"])
     for text in texts[1:]:

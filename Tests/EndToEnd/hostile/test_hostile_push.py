@@ -169,8 +169,8 @@ def notified_beside_slow_devices(pushing, receiver):
 
 
 @pytest.mark.parametrize("receiver", [Drip()], indirect=True)
-def test_a_receiver_that_drips_its_responses_does_not_stop_push(pushing, receiver):
-    """Observed: each held its slot for 5 seconds, and 32 of them held every slot."""
+def test_a_receiver_that_responds_byte_by_byte_does_not_stop_push(pushing, receiver):
+    """Observed: each held its slot for 5 seconds, and 32 of them held all slots."""
     anna, ben, carla, quick_room = notified_beside_slow_devices(pushing, receiver)
     wait_until(lambda: len(receiver.texts(ben.id)) == SLOW_DEVICES, "Ben's other devices are not notified")
     # Each byte stands for 0.2 s in which its request may have held a slot.

@@ -125,7 +125,7 @@ def importing(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "1e999", "99999999999999999999", "soon", ""])
-def test_import_survives_any_retry_after(importing, value):
+def test_import_handles_any_retry_after_value(importing, value):
     def respond(handler, number):
         # The server is busy once. Then it rejects the request, which ends the import.
         handler.send_response(503 if number == 1 else 400)

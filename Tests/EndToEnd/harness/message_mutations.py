@@ -1,4 +1,4 @@
-"""What hangs from messages, as cases: threads, reactions, pins."""
+"""The mutations of threads, reactions and pins, as cases."""
 
 import urllib.parse
 
@@ -90,4 +90,4 @@ def unpin_message(world: World) -> Case:
     )
 
 
-OVER_TALK = [move_thread_marker, follow_thread, add_reaction, remove_reaction, pin_message, unpin_message]
+OVER_MESSAGES = [move_thread_marker, follow_thread, add_reaction, remove_reaction, pin_message, unpin_message]

@@ -16,11 +16,12 @@ from harness.command import check_data, hansard
 from harness.contract import contract
 from harness.people import World
 from harness.server import UNLIMITED, Server
-from harness.views import PAGE_BYTES, aside, lines, locked, readiness, unready, until_ready, view, view_names, zero
+from harness.read_models import (
+    PAGE_BYTES, aside, lines, locked, read_model, read_model_names, readiness, unready, until_ready, zero)
 from harness.waiting import PATIENCE_SECONDS, wait_until
 from test_media import noise
 
-# Long enough that SQLite keeps most of it on pages that hold nothing else.
+# Long enough that SQLite stores most of it on pages that hold nothing else.
 LONG_TEXT = "kettle " + "tea and biscuits " * 400
 # A small quota, so that the tests can use it up.
 WORKSPACES = 2
@@ -29,16 +30,17 @@ FEW_WORKSPACES = UNLIMITED | {
 
 
 def stop_with_whole_files(server: Server) -> None:
-    """A server that stops leaves part of each view in a write-ahead log, which has checksums of SQLite's own."""
+    """Stops the server and completes the files. Otherwise a part of each read model is in a write-ahead log, which has
+    its own SQLite checksums."""
     server.stop()
     hansard("replay", "--data", server.data)
 
 
 class Conversation:
-    """A little of everything, and what the API says of it."""
+    """A little of everything, and what the API returns for it."""
 
     def __init__(self, world: World):
-        # The UTC day must not change during the tests: that resets the quotas.
+        # The UTC day must not change during the tests, because that resets the quotas.
         times.within_one_day(600)
         self.world = world
         self.anna, self.ben = world.user("Anna"), world.user("Ben")
@@ -61,13 +63,13 @@ class Conversation:
             "me": self.request_until_current(self.anna, "GET", "/v1/me").json(),
             "message": self.request_until_current(self.anna, "GET", seventh).json(),
             "search": search,
-            # What `ids` knows of a message.
+            # What the read model `ids` has of a message.
             "repeat": self.request_until_current(self.anna, "PUT", seventh, {"text": self.sent[7]["text"]}).json(),
             "conflict": self.request_until_current(self.anna, "PUT", seventh, {"text": "x"}, expect=409).json()["code"],
-            # What `media` knows of an upload, and of who may see it.
+            # What `media` has of an upload, and of who may see it.
             "upload": self.request_until_current(self.anna, "POST", "/v1/media", data=self.file).json(),
             "file": self.request_until_current(self.ben, "GET", f"/v1/media/{self.media}").content == self.file,
-            # What `usage` knows.
+            # What `usage` has.
             "quota": self.request_until_current(self.anna, "POST", "/v1/workspaces", {"name": "Attic"}, expect=429).json()["code"],
         }
 
@@ -79,9 +81,9 @@ class Conversation:
         return body["results"] if body["position"] >= self.sent[-1]["position"] else None
 
     def request_until_current(self, api: Api, method: str, path: str, body=None, expect: int = 200, **options) -> requests.Response:
-        """Repeats the request while it gets 503 `projection_behind`; returns the response with the expected status."""
+        """Repeats the request while it gets 503 `projection_behind`. Returns the response with the expected status."""
         # In a list, because a `Response` with an error status is false.
-        def ask() -> list[requests.Response]:
+        def request() -> list[requests.Response]:
             response = api.request(method, path, body, **options)
             if response.status_code == expect:
                 return [response]
@@ -89,11 +91,11 @@ class Conversation:
             assert response.json()["code"] == "projection_behind"
             assert int(response.headers["Retry-After"]) >= 1
             return []
-        return wait_until(ask, f"{path} does not come back")[0]
+        return wait_until(request, f"{path} does not come back")[0]
 
 
 @pytest.fixture(scope="module")
-def talk(tmp_path_factory):
+def conversation(tmp_path_factory):
     server = Server(tmp_path_factory.mktemp("views") / "data", environment=FEW_WORKSPACES).start()
     conversation = Conversation(World(server))
     conversation.server = server
@@ -105,67 +107,69 @@ def talk(tmp_path_factory):
 # --- Damage
 
 
-@pytest.mark.parametrize("name", view_names())
-def test_a_view_of_zeros_is_rebuilt_at_the_start(talk, name):
-    """All pages but the first: the header still says that this is a database."""
-    stop_with_whole_files(talk.server)
-    aside(talk.server, name).unlink(missing_ok=True)
-    zero(view(talk.server, name), first=2)
-    begin = len(talk.server.errors.read_text())
-    talk.server.start()
-    assert talk.seen() == talk.expected
-    talk.anna.send(talk.room, "still here")
-    talk.anna.delete(talk.room.message(talk.anna.get(f"{talk.room.path}/messages")["messages"][-1]["id"]))
-    until_ready(talk.server)
-    told = talk.server.errors.read_text()[begin:]
-    assert view(talk.server, name).name in told
-    assert aside(talk.server, name).exists()
-    talk.expected = talk.seen()
+@pytest.mark.parametrize("name", read_model_names())
+def test_a_zeroed_read_model_is_rebuilt_at_startup(conversation, name):
+    """Zeros all pages but the first, so the header still says that the file is a database."""
+    stop_with_whole_files(conversation.server)
+    aside(conversation.server, name).unlink(missing_ok=True)
+    zero(read_model(conversation.server, name), first=2)
+    begin = len(conversation.server.errors.read_text())
+    conversation.server.start()
+    assert conversation.seen() == conversation.expected
+    conversation.anna.send(conversation.room, "still here")
+    newest = conversation.anna.get(f"{conversation.room.path}/messages")["messages"][-1]
+    conversation.anna.delete(conversation.room.message(newest["id"]))
+    until_ready(conversation.server)
+    errors = conversation.server.errors.read_text()[begin:]
+    assert read_model(conversation.server, name).name in errors
+    assert aside(conversation.server, name).exists()
+    conversation.expected = conversation.seen()
 
 
-@pytest.mark.parametrize("name", view_names())
-def test_a_zeroed_page_never_changes_a_result(talk, name):
-    """One page at a time, in a row of pages: whatever was on it, every response is right, or 503 until it is right."""
+@pytest.mark.parametrize("name", read_model_names())
+def test_a_zeroed_page_never_changes_a_result(conversation, name):
+    """Zeros one page at a time. Whatever it held, every response is right, or 503 until it is right."""
     for part in (0.1, 0.5, 0.9, 1):
-        stop_with_whole_files(talk.server)
-        pages = view(talk.server, name).stat().st_size // PAGE_BYTES
+        stop_with_whole_files(conversation.server)
+        pages = read_model(conversation.server, name).stat().st_size // PAGE_BYTES
         page = max(2, int(part * pages))
-        zero(view(talk.server, name), first=page, end=page + 1)
-        talk.server.start()
-        assert talk.seen() == talk.expected, f"{name}, page {page} of {pages}"
+        zero(read_model(conversation.server, name), first=page, end=page + 1)
+        conversation.server.start()
+        assert conversation.seen() == conversation.expected, f"{name}, page {page} of {pages}"
 
 
-@pytest.mark.parametrize("name", view_names())
-def test_a_view_that_is_zeroed_while_the_server_runs_is_rebuilt(talk, name):
-    """A write makes SQLite read the pages again, so that the damage is found by a query or by the next event."""
-    aside(talk.server, name).unlink(missing_ok=True)
-    stop_with_whole_files(talk.server)
-    talk.server.start()
-    zero(view(talk.server, name), first=2)
+@pytest.mark.parametrize("name", read_model_names())
+def test_a_read_model_that_is_zeroed_while_the_server_runs_is_rebuilt(conversation, name):
+    """A write makes SQLite read the pages again, so a query or the next event finds the damage."""
+    aside(conversation.server, name).unlink(missing_ok=True)
+    stop_with_whole_files(conversation.server)
+    conversation.server.start()
+    zero(read_model(conversation.server, name), first=2)
     sent = new_id()
     for method, path, body, expect in (
-        ("PUT", talk.room.message(sent), {"text": "after the damage", "attachments": [{"mediaId": talk.media}]}, 201),
-        ("PUT", f"{talk.room.path}/read-marker", {"messageId": sent}, 200),
+        ("PUT", conversation.room.message(sent),
+         {"text": "after the damage", "attachments": [{"mediaId": conversation.media}]}, 201),
+        ("PUT", f"{conversation.room.path}/read-marker", {"messageId": sent}, 200),
         ("PATCH", "/v1/me", {"nickname": f"Anna of {name}"}, 201),
     ):
-        talk.request_until_current(talk.anna, method, path, body, expect)
-    wait_until(lambda: talk.seen() and aside(talk.server, name).exists(), "the damage was not found")
-    talk.anna.delete(talk.room.message(sent))
-    until_ready(talk.server)
-    fresh = talk.seen()
-    talk.server.stop()
-    check_data(talk.server.data)
-    talk.server.start()
-    assert talk.seen() == fresh
-    talk.expected = fresh
+        conversation.request_until_current(conversation.anna, method, path, body, expect)
+    wait_until(lambda: conversation.seen() and aside(conversation.server, name).exists(), "the damage was not found")
+    conversation.anna.delete(conversation.room.message(sent))
+    until_ready(conversation.server)
+    fresh = conversation.seen()
+    conversation.server.stop()
+    check_data(conversation.server.data)
+    conversation.server.start()
+    assert conversation.seen() == fresh
+    conversation.expected = fresh
 
 
-# --- Faults that pass
+# --- Temporary faults
 
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of its own for the views."""
+    """A separate file system for the read models."""
     assert os.geteuid() == 0, "mounting a small file system needs root: run the tests as root"
     place = tmp_path / "small"
     place.mkdir()
@@ -174,7 +178,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", place], check=True)
 
 
-def test_views_on_a_full_disk_pause_writes_and_follow_again_once_there_is_room(tmp_path, small_disk):
+def test_read_models_on_a_full_disk_pause_writes_and_recover_once_there_is_space(tmp_path, small_disk):
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
     (small_disk / "views").mkdir(mode=0o700)
@@ -214,41 +218,42 @@ def test_views_on_a_full_disk_pause_writes_and_follow_again_once_there_is_room(t
     check_data(data)
 
 
-def test_a_view_that_another_process_holds_is_reported_and_follows_afterwards(talk):
-    with locked(view(talk.server, "timeline")):
-        sent = talk.anna.send(talk.room, "while it is held")
-        wait_until(lambda: unready(talk.server, "timeline", "Another process"), "a file that is held is not reported")
-        talk.anna.refused("projection_behind", "GET", f"{talk.room.path}/messages")
-        # What does not need that view goes on.
-        assert talk.anna.see(talk.room)["lastMessage"]["id"] == sent["id"]
-    until_ready(talk.server)
-    assert talk.anna.texts(talk.room)[-1] == "while it is held"
-    talk.anna.delete(talk.room.message(sent["id"]))
-    talk.expected = talk.seen()
+def test_a_read_model_that_another_process_locks_is_reported_and_recovers(conversation):
+    with locked(read_model(conversation.server, "timeline")):
+        sent = conversation.anna.send(conversation.room, "while it is held")
+        wait_until(
+            lambda: unready(conversation.server, "timeline", "Another process"), "a file that is held is not reported")
+        conversation.anna.refused("projection_behind", "GET", f"{conversation.room.path}/messages")
+        # Requests that do not need that read model still succeed.
+        assert conversation.anna.see(conversation.room)["lastMessage"]["id"] == sent["id"]
+    until_ready(conversation.server)
+    assert conversation.anna.texts(conversation.room)[-1] == "while it is held"
+    conversation.anna.delete(conversation.room.message(sent["id"]))
+    conversation.expected = conversation.seen()
 
 
-def test_without_the_search_the_server_is_ready_but_degraded(talk):
-    with locked(view(talk.server, "search")):
-        sent = talk.anna.send(talk.room, "while the search is held")
+def test_without_the_search_the_server_is_ready_but_degraded(conversation):
+    with locked(read_model(conversation.server, "search")):
+        sent = conversation.anna.send(conversation.room, "while the search is held")
         def degraded():
-            response = readiness(talk.server)
+            response = readiness(conversation.server)
             assert response.status_code == 200
             return response.json()["status"] == "degraded" and response.json()
         body = wait_until(degraded, "the search's fault is not reported")
         (fault,) = [each["fault"] for each in body["projections"] if "fault" in each]
         assert "search" in fault
-        talk.anna.refused("projection_behind", "GET", "/v1/search?q=kettle")
-        assert talk.anna.texts(talk.room)[-1] == "while the search is held"
-    assert until_ready(talk.server)["status"] == "ready"
-    talk.anna.delete(talk.room.message(sent["id"]))
-    talk.expected = talk.seen()
+        conversation.anna.refused("projection_behind", "GET", "/v1/search?q=kettle")
+        assert conversation.anna.texts(conversation.room)[-1] == "while the search is held"
+    assert until_ready(conversation.server)["status"] == "ready"
+    conversation.anna.delete(conversation.room.message(sent["id"]))
+    conversation.expected = conversation.seen()
 
 
 # --- Starting
 
 
 def launched(server: Server) -> list[tuple[str, requests.Response]]:
-    """Starts the server, and gives every response to a probe until it is ready."""
+    """Starts the server, and returns every response to a probe until it is ready."""
     server.launch()
     seen = []
     deadline = time.monotonic() + PATIENCE_SECONDS
@@ -265,7 +270,7 @@ def launched(server: Server) -> list[tuple[str, requests.Response]]:
             return seen
 
 
-def test_the_server_responds_while_it_rebuilds_its_views(tmp_path):
+def test_the_server_responds_while_it_rebuilds_its_read_models(tmp_path):
     server = Server(tmp_path / "data").start()
     world = World(server)
     anna = world.user("Anna")
@@ -292,13 +297,13 @@ def test_the_server_responds_while_it_rebuilds_its_views(tmp_path):
 
 
 def test_a_server_that_is_told_to_stop_while_it_starts_ends_at_once(tmp_path):
-    """A view that another process holds keeps the start waiting for as long as it takes."""
+    """A read model that another process holds makes the start wait as long as it is held."""
     server = Server(tmp_path / "data").start()
     world = World(server)
     anna = world.user("Anna")
     anna.send(anna.room("Tea"), "x")
     server.stop()
-    name = view(server, "timeline")
+    name = read_model(server, "timeline")
     name.unlink()
     holder = sqlite3.connect(name, isolation_level=None)
     holder.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -323,9 +328,9 @@ def test_a_server_that_is_told_to_stop_while_it_starts_ends_at_once(tmp_path):
 # --- Search
 
 
-def test_whoever_was_removed_finds_nothing_from_the_response_on(talk):
-    """The index follows a moment later; what it finds in the meantime is not for a former member."""
-    ben, anna = talk.ben, talk.anna
+def test_a_removed_user_finds_nothing_once_the_response_is_sent(conversation):
+    """The index follows a moment later. What it finds in the meantime is not shown to a former member."""
+    ben, anna = conversation.ben, conversation.anna
     endings = [
         lambda room: anna.delete(f"{room.path}/members/{ben.id}"),
         lambda room: anna.put(f"{room.path}/bans/{ben.id}"),

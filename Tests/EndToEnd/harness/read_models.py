@@ -1,4 +1,4 @@
-"""The files of read models: damages and locks them, and asks the server about their status."""
+"""Damages and locks the files of read models, and asks the server about their status."""
 
 import contextlib
 import functools
@@ -18,26 +18,26 @@ PAGE_BYTES = 4096
 
 
 @functools.cache
-def view_names() -> list[str]:
-    """All read models. The executable lists them if it is asked for one that does not exist."""
+def read_model_names() -> list[str]:
+    """The names of all read models. The executable lists them if it is asked for one that does not exist."""
     refused = hansard("replay", "--projection", "nonsense", expect=None).errors
     names = re.search(r"known ones: ([\w, ]+)", refused)
     assert names, f"hansard replay does not list the read models: {refused}"
     return names.group(1).split(", ")
 
 
-def view(server: Server, name: str) -> pathlib.Path:
+def read_model(server: Server, name: str) -> pathlib.Path:
     (file,) = (server.data / "views").glob(f"{name}-v*.sqlite")
     return file
 
 
 def aside(server: Server, name: str) -> pathlib.Path:
-    file = view(server, name)
+    file = read_model(server, name)
     return file.with_name(file.name + ".aside")
 
 
 def zero(file: pathlib.Path, first: int, end: int | None = None) -> None:
-    """Overwrites the pages from `first`, counted from 1, up to but not including `end` with zeros."""
+    """Overwrites pages with zeros, from `first` up to but not including `end`. Pages count from 1."""
     size = file.stat().st_size
     begin, end = (first - 1) * PAGE_BYTES, size if end is None else (end - 1) * PAGE_BYTES
     with file.open("r+b") as stream:
@@ -52,7 +52,7 @@ def readiness(server: Server) -> requests.Response:
 
 
 def until_ready(server: Server) -> dict:
-    """Waits until the server is ready and every view, the search index included, has reached the head."""
+    """Waits until the server is ready and every read model, including the search index, has reached the head."""
     def settled():
         response = readiness(server)
         body = response.json()
@@ -74,7 +74,7 @@ def locked(file: pathlib.Path):
 
 
 def unready(server: Server, *words: str) -> str:
-    """Why the server is not ready; empty while it is, and while the reason lacks one of the words."""
+    """Why the server is not ready. Empty if it is ready, or if the reason lacks one of the words."""
     response = readiness(server)
     if response.status_code != 503:
         return ""

@@ -1,12 +1,12 @@
-"""The mutations of rooms as places, of their moderation, and of workspaces, as cases."""
+"""The mutations of rooms, of their moderation, and of workspaces, as cases."""
 
-from .cases import Case, hand_over, log_out, over_http, two
+from .cases import Case, hand_over, leave, log_out, over_http, two
 from .client import new_id
-from .people import Person, Workspace, World
+from .people import Person, Room, Workspace, World
 
 
 def _office(world: World) -> tuple[Person, Person, Workspace]:
-    """Anna's workspace with Ben as an administrator."""
+    """Anna's workspace, with Ben as an administrator."""
     anna, ben = world.users("Anna", "Ben")
     office = anna.workspace("Office")
     office.take_in(world, ben, "administrator")
@@ -96,6 +96,47 @@ def unban_user(world: World) -> Case:
     return Case(
         over_http(anna, "DELETE", path, key=new_id()), lambda: anna.put(path),
         lambda: world.acting_as(anna.id).get(f"{room.path}/bans"), hand_over(anna, room, ben), "room_not_found",
+    )
+
+
+# Reports
+
+
+def file_report(world: World) -> Case:
+    anna, ben, room = two(world)
+    body = {"id": new_id(), "messageId": anna.send(room, "buy tea")["id"], "reason": "spam", "comment": "again"}
+    path = f"{room.path}/reports"
+    return Case(
+        over_http(ben, "POST", path, body), lambda: anna.delete(room.message(body["messageId"])),
+        lambda: [report["status"] for report in world.admin.get(path)["reports"]],
+        leave(ben, room), "room_not_found",
+    )
+
+
+def _reported(world: World) -> tuple[Person, Person, Room, str]:
+    """Ben has reported Carla in Anna's room."""
+    anna, ben, room = two(world)
+    carla = world.user("Carla")
+    anna.put(f"{room.path}/members/{carla.id}")
+    report = ben.post(f"{room.path}/reports", {"userId": carla.id, "reason": "spam"})["id"]
+    return anna, ben, room, f"{room.path}/reports/{report}"
+
+
+def resolve_report(world: World) -> Case:
+    anna, ben, room, path = _reported(world)
+    return Case(
+        over_http(anna, "POST", f"{path}/resolve", {"outcome": "no_action"}, new_id(), revised=True),
+        lambda: anna.post(f"{path}/reopen"), lambda: world.admin.get(path), hand_over(anna, room, ben), "room_not_found",
+    )
+
+
+def reopen_report(world: World) -> Case:
+    anna, ben, room, path = _reported(world)
+    anna.post(f"{path}/resolve", {"outcome": "no_action"})
+    return Case(
+        over_http(anna, "POST", f"{path}/reopen", None, new_id(), revised=True),
+        lambda: anna.post(f"{path}/resolve", {"outcome": "user_warned"}), lambda: world.admin.get(path),
+        hand_over(anna, room, ben), "room_not_found",
     )
 
 
@@ -236,8 +277,9 @@ def decline_invitation(world: World) -> Case:
     )
 
 
-OVER_PLACES = [
+OVER_ROOMS = [
     delete_room, unarchive_room, transfer_room, join_room, change_member_role, silence_member, ban_user, unban_user,
+    file_report, resolve_report, reopen_report,
     create_workspace, update_workspace, delete_workspace, transfer_workspace, remove_workspace_member,
     change_workspace_role, join_workspace, leave_workspace, create_workspace_invite, revoke_workspace_invite,
     invite_user, withdraw_invitation, decline_invitation,
