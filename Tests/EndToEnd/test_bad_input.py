@@ -17,7 +17,8 @@ WITH_BODY = [
 ]
 WITH_TOKEN = [operation for operation in OPERATIONS.values() if operation.access != "open"]
 OF_USERS = [operation for operation in OPERATIONS.values() if operation.access == "user"]
-ID_PARAMETERS = ("userId", "deviceId", "roomId", "messageId", "inviteId", "sessionId", "workspaceId", "mediaId")
+ID_PARAMETERS = ("userId", "deviceId", "roomId", "messageId", "inviteId", "sessionId", "workspaceId", "mediaId",
+                 "reportId")
 WITH_IDS = [operation for operation in WITH_TOKEN if any("{" + name + "}" in operation.path for name in ID_PARAMETERS)]
 
 KEYED = [operation for operation in OPERATIONS.values() if operation.takes("idempotencyKey")]
@@ -32,8 +33,9 @@ def by_id(operation) -> str:
 
 
 @pytest.fixture(scope="module")
-def scene(shared_world):
-    """A room with a message and an invite, and values for the parameters of every path (of a medium none is needed)."""
+def scenario(shared_world):
+    """A room with a message and an invite, and values for all path parameters. No file and no report has the
+    media ID or the report ID."""
     anna = shared_world.user("Anna")
     room = anna.room("Tea")
     device = new_id()
@@ -42,13 +44,14 @@ def scene(shared_world):
     values = {
         "roomId": room.id, "messageId": anna.send(room, "hello")["id"], "userId": anna.id, "deviceId": device,
         "inviteId": invite["id"], "sessionId": anna.tokens["sessionId"], "token": invite["token"],
-        "workspaceId": anna.workspace("Office").id, "mediaId": new_id(), "emoji": "%F0%9F%91%8D",
+        "workspaceId": anna.workspace("Office").id, "mediaId": new_id(), "reportId": new_id(),
+        "emoji": "%F0%9F%91%8D",
     }
     return anna, values
 
 
 @pytest.fixture(autouse=True)
-def nothing_written(scene, world):
+def nothing_written(scenario, world):
     head = world.head
     yield
     assert world.head == head, "a refused request has written"
@@ -79,8 +82,8 @@ def caller_of(operation, anna, world) -> Api:
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
-def test_bodies_that_are_no_json(scene, operation):
-    anna, values = scene
+def test_bodies_that_are_not_json(scenario, operation):
+    anna, values = scenario
     path = path_of(operation, values)
     text = json.dumps(good_body(operation))
     for data in (b"", b"   ", b"{", b"nonsense", text[:-1].encode(), (text + "}").encode(), b"{'a': 1}", b'{"a" 1}'):
@@ -88,15 +91,15 @@ def test_bodies_that_are_no_json(scene, operation):
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
-def test_bodies_that_are_no_objects(scene, operation):
-    anna, values = scene
+def test_bodies_that_are_not_objects(scenario, operation):
+    anna, values = scenario
     for data in (b"[]", b'"text"', b"1", b"null", b"true"):
         anna.refused("invalid_field", operation.method, path_of(operation, values), data=data)
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
-def test_fields_that_are_not_taken(scene, operation):
-    anna, values = scene
+def test_unknown_fields(scenario, operation):
+    anna, values = scenario
     body = good_body(operation) | {"colour": "red"}
     problem = anna.refused("unknown_field", operation.method, path_of(operation, values), body)
     assert "colour" in problem["detail"]
@@ -106,8 +109,8 @@ def test_fields_that_are_not_taken(scene, operation):
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
-def test_fields_of_the_wrong_type(scene, operation):
-    anna, values = scene
+def test_fields_of_the_wrong_type(scenario, operation):
+    anna, values = scenario
     for name, field in fields_of(operation).items():
         is_taken = contract().quick.check(field)
         wrong = [value for value in ({}, [], True, 1.5, 7) if not is_taken(value)]
@@ -122,8 +125,8 @@ def test_fields_of_the_wrong_type(scene, operation):
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
-def test_fields_that_are_missing(scene, operation):
-    anna, values = scene
+def test_fields_that_are_missing(scenario, operation):
+    anna, values = scenario
     for name in schema_of(operation).get("required", []):
         without = {key: value for key, value in good_body(operation).items() if key != name}
         for body in (without, without | {name: None}):
@@ -132,9 +135,10 @@ def test_fields_that_are_missing(scene, operation):
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
-def test_bodies_that_are_not_utf8(scene, operation):
-    anna, values = scene
-    # A lone continuation, an overlong form, a surrogate, a sequence cut off, beyond the last plane.
+def test_bodies_that_are_not_utf8(scenario, operation):
+    anna, values = scenario
+    # A lone continuation byte, an overlong form, a surrogate, an incomplete sequence, a code point beyond the last
+    # plane, and bytes that are never valid.
     for bad in (b"\x80", b"\xc0\xaf", b"\xed\xa0\x80", b"\xe3\x81", b"\xf4\x90\x80\x80", b"\xff\xfe"):
         name = next(iter(fields_of(operation)))
         data = b'{"' + name.encode() + b'":"' + bad + b'"}'
@@ -142,8 +146,8 @@ def test_bodies_that_are_not_utf8(scene, operation):
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
-def test_bodies_that_are_too_large(scene, operation):
-    anna, values = scene
+def test_bodies_that_are_too_large(scenario, operation):
+    anna, values = scenario
     data = json.dumps(good_body(operation)).encode() + b" " * (128 * 1024)
     anna.refused("body_too_large", operation.method, path_of(operation, values), data=data)
 
@@ -155,8 +159,8 @@ def test_bodies_that_are_too_large(scene, operation):
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
-def test_bodies_declared_as_something_else(scene, operation):
-    anna, values = scene
+def test_bodies_declared_as_something_else(scenario, operation):
+    anna, values = scenario
     data = json.dumps(good_body(operation)).encode()
     for media in ("text/plain", "application/xml", "multipart/form-data; boundary=x", "application/x-ndjson"):
         anna.refused(
@@ -166,8 +170,8 @@ def test_bodies_declared_as_something_else(scene, operation):
 
 
 @pytest.mark.parametrize("operation", WITH_IDS, ids=by_id)
-def test_paths_with_what_is_no_uuid(world, scene, operation):
-    anna, values = scene
+def test_paths_with_an_invalid_uuid(world, scenario, operation):
+    anna, values = scenario
     caller = caller_of(operation, anna, world)
     body = good_body(operation) if operation in WITH_BODY else None
     for name in ID_PARAMETERS:
@@ -179,8 +183,8 @@ def test_paths_with_what_is_no_uuid(world, scene, operation):
 
 
 @pytest.mark.parametrize("operation", KEYED, ids=by_id)
-def test_keys_that_are_no_uuid(world, scene, operation):
-    anna, values = scene
+def test_keys_that_are_not_uuids(world, scenario, operation):
+    anna, values = scenario
     caller = caller_of(operation, anna, world)
     body = good_body(operation) if operation in WITH_BODY else None
     for wrong in ("1", "nonsense", new_id() + "0"):
@@ -188,8 +192,8 @@ def test_keys_that_are_no_uuid(world, scene, operation):
 
 
 @pytest.mark.parametrize("operation", CONDITIONAL, ids=by_id)
-def test_preconditions_that_are_none(world, scene, operation):
-    anna, values = scene
+def test_malformed_preconditions(world, scenario, operation):
+    anna, values = scenario
     caller = caller_of(operation, anna, world)
     # The header is checked before the body.
     body = {"nonsense": 1} if operation in WITH_BODY else None
@@ -199,9 +203,9 @@ def test_preconditions_that_are_none(world, scene, operation):
 
 
 @pytest.mark.parametrize("operation", UNCONDITIONAL, ids=by_id)
-def test_preconditions_where_nothing_would_be_held_against_them(world, scene, operation):
-    """Whoever sends one counts on it: it is not passed over."""
-    anna, values = scene
+def test_preconditions_on_operations_without_revisions(world, scenario, operation):
+    """A client that sends the header relies on it, so the server rejects it instead of ignoring it."""
+    anna, values = scenario
     caller = caller_of(operation, anna, world)
     body = good_body(operation) if operation in WITH_BODY else None
     for header in ("*", '"41"', "nonsense"):
@@ -210,8 +214,8 @@ def test_preconditions_where_nothing_would_be_held_against_them(world, scene, op
 
 
 @pytest.mark.parametrize("operation", WITH_TOKEN, ids=by_id)
-def test_requests_without_a_good_token(world, scene, operation):
-    anna, values = scene
+def test_requests_without_a_good_token(world, scenario, operation):
+    anna, values = scenario
     path = path_of(operation, values)
     body = good_body(operation) if operation in WITH_BODY else None
     world.nobody.refused("access_token_missing", operation.method, path, body)
@@ -232,7 +236,7 @@ def forgeries(token: str) -> list[str]:
     return made_up
 
 
-def test_a_token_of_another_server_is_worth_nothing(tmp_path, world, scene):
+def test_a_token_of_another_server_is_refused(tmp_path, world, scenario):
     other = Server(tmp_path / "other").start()
     try:
         stranger = World(other).user("Stranger")
@@ -245,7 +249,7 @@ def test_a_token_of_another_server_is_worth_nothing(tmp_path, world, scene):
         other.end()
 
 
-def test_a_service_token_that_is_wrong_is_wrong_on_an_open_route_too(world, scene):
+def test_a_wrong_service_token_is_refused_on_open_routes_too(world, scenario):
     body = {"id": new_id(), "email": f"{new_id()}@example.org", "password": "correct horse", "nickname": "A"}
     for token in ("hsa_", "hsa_nonsense", world.server.token + "A", world.server.token[:-1]):
         Api(world.server, token).refused("access_token_invalid", "POST", "/v1/accounts", body)
@@ -254,16 +258,16 @@ def test_a_service_token_that_is_wrong_is_wrong_on_an_open_route_too(world, scen
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-def test_whoever_asks_is_told_of_the_server(world, scene, path):
+def test_public_routes_ignore_credentials(world, scenario, path):
     for authorization in ("", "Bearer", "Bearer nonsense", "Bearer hsa_nonsense", "Basic YTpi", "Bearer a b c"):
         headers = {"Authorization": authorization, "Hansard-Act-As": "nonsense"}
-        answer = world.nobody.request("GET", path, headers=headers)
-        assert answer.status_code == 200, f"{authorization}: {answer.text}"
+        response = world.nobody.request("GET", path, headers=headers)
+        assert response.status_code == 200, f"{authorization}: {response.text}"
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=by_id)
-def test_parameters_that_a_route_does_not_have(world, scene, operation):
-    anna, values = scene
+def test_parameters_that_a_route_does_not_have(world, scenario, operation):
+    anna, values = scenario
     caller = caller_of(operation, anna, world)
     path = path_of(operation, values)
     body = good_body(operation) if operation in WITH_BODY else None
@@ -272,8 +276,8 @@ def test_parameters_that_a_route_does_not_have(world, scene, operation):
 
 
 @pytest.mark.parametrize("operation", OF_USERS, ids=by_id)
-def test_a_service_has_to_say_for_whom(world, scene, operation):
-    anna, values = scene
+def test_a_service_must_name_the_user_to_act_as(world, scenario, operation):
+    anna, values = scenario
     path = path_of(operation, values)
     body = good_body(operation) if operation in WITH_BODY else None
     world.admin.refused("acting_user_required", operation.method, path, body)
@@ -282,26 +286,26 @@ def test_a_service_has_to_say_for_whom(world, scene, operation):
     Api(world.server, anna.token, act_as=anna.id).refused("service_only", operation.method, path, body)
 
 
-def test_what_the_api_does_not_have(world, scene):
-    anna, values = scene
+def test_unknown_routes_and_methods(world, scenario):
+    anna, values = scenario
     for path in ("/", "/v1", "/v2/me", "/v1/nonsense", f"/v1/rooms/{values['roomId']}/nonsense"):
         anna.refused("route_not_found", "GET", path)
     for method, path in (("POST", "/v1/me"), ("PUT", "/v1/rooms"), ("PATCH", "/healthz"), ("GET", "/v1/ingest")):
-        answer = anna.request(method, path)
-        assert answer.json()["code"] == "method_not_allowed", answer.text
+        response = anna.request(method, path)
+        assert response.json()["code"] == "method_not_allowed", response.text
     allowed = anna.request("PUT", "/v1/me").headers["Allow"]
     assert {method.strip() for method in allowed.split(",")} >= {"GET", "PATCH"}
 
 
-def test_ingest_refuses_what_is_wrong_with_the_whole(world, scene):
-    anna, _ = scene
+def test_ingest_refuses_a_request_that_is_invalid_as_a_whole(world, scenario):
+    anna, _ = scenario
     anna.refused("unsupported_media_type", "POST", "/v1/ingest", data=b"{}\n", headers={"Content-Type": "text/plain"})
     world.acting_as("nonsense").refused(
         "invalid_act_as", "POST", "/v1/ingest", data=b"", headers={"Content-Type": "application/x-ndjson"}
     )
 
 
-def test_problems_have_a_request_id_of_their_own(scene):
-    anna, _ = scene
+def test_problems_have_a_request_id_of_their_own(scenario):
+    anna, _ = scenario
     ids = {anna.refused("room_not_found", "GET", f"/v1/rooms/{new_id()}")["requestId"] for _ in range(5)}
     assert len(ids) == 5

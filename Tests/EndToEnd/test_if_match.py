@@ -54,7 +54,7 @@ def device(world) -> Resource:
     return Resource(anna, path, ("PUT", "", lambda number: {"name": f"phone {number}"}), ("DELETE", "", None))
 
 
-def looks(number: int) -> dict:
+def topic_edit(number: int) -> dict:
     return {"topic": f"topic {number}"}
 
 
@@ -62,12 +62,12 @@ def room(world) -> Resource:
     anna = world.user()
     path = anna.room().path
     archive, unarchive = ("POST", "/archive", None), ("POST", "/unarchive", None)
-    return Resource(anna, path, ("PATCH", "", looks), archive, unarchive, ("DELETE", "", None))
+    return Resource(anna, path, ("PATCH", "", topic_edit), archive, unarchive, ("DELETE", "", None))
 
 
 def workspace(world) -> Resource:
     anna = world.user()
-    return Resource(anna, anna.workspace().path, ("PATCH", "", looks), ("DELETE", "", None))
+    return Resource(anna, anna.workspace().path, ("PATCH", "", topic_edit), ("DELETE", "", None))
 
 
 def text(number: int) -> dict:
@@ -89,7 +89,18 @@ def scheduled_message(world) -> Resource:
     return Resource(anna, path, ("PATCH", "", text), ("DELETE", "", None))
 
 
-RESOURCES = [account, device, room, workspace, message, scheduled_message]
+def report(world) -> Resource:
+    anna, ben = world.users("Anna", "Ben")
+    path = f"{anna.room('Tea', ben).path}/reports"
+    path += "/" + ben.post(path, {"userId": anna.id, "reason": "spam"})["id"]
+    # Anna cannot see reports about herself.
+    resolve = ("POST", "/resolve", lambda number: {"outcome": "other", "note": f"note {number}"})
+    resource = Resource(world.admin, path, resolve, ("POST", "/reopen", None))
+    resource.changed(0)
+    return resource
+
+
+RESOURCES = [account, device, room, workspace, message, scheduled_message, report]
 
 
 def by_name(made) -> str:
@@ -109,7 +120,7 @@ def test_every_operation_that_takes_it_is_tried_here(world):
 
 
 @pytest.mark.parametrize("make", RESOURCES, ids=by_name)
-def test_what_was_changed_since_is_not_overwritten(world, make):
+def test_a_change_with_an_outdated_revision_is_refused(world, make):
     resource = make(world)
     first = resource.revision
     second = resource.changed(1, headers=matching(first))["revision"]
@@ -129,7 +140,7 @@ def test_what_was_changed_since_is_not_overwritten(world, make):
 
 
 @pytest.mark.parametrize("make", RESOURCES, ids=by_name)
-def test_of_many_that_saw_the_same_one_goes_through(world, make):
+def test_of_concurrent_edits_of_one_revision_one_succeeds(world, make):
     resource = make(world)
     headers = matching(resource.revision)
     barrier, codes = threading.Barrier(WRITERS), []
@@ -138,7 +149,7 @@ def test_of_many_that_saw_the_same_one_goes_through(world, make):
         barrier.wait()
         codes.append(resource.request(resource.change, number, headers=headers).status_code)
 
-    writers = [threading.Thread(target=write, args=(number,)) for number in range(WRITERS)]
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(1, WRITERS + 1)]
     for writer in writers:
         writer.start()
     for writer in writers:
@@ -147,7 +158,7 @@ def test_of_many_that_saw_the_same_one_goes_through(world, make):
 
 
 @pytest.mark.parametrize("make", RESOURCES, ids=by_name)
-def test_a_repeat_is_answered_as_the_first_time(world, make):
+def test_a_repeat_gets_the_first_response(world, make):
     resource = make(world)
     key, headers = new_id(), matching(resource.revision)
     first = resource.changed(1, key=key, headers=headers)
@@ -160,7 +171,7 @@ def test_a_repeat_is_answered_as_the_first_time(world, make):
 
 
 @pytest.mark.parametrize("make", RESOURCES, ids=by_name)
-def test_the_last_thing_that_is_done_to_it_is_guarded_too(world, make):
+def test_every_other_change_checks_the_revision_too(world, make):
     resource = make(world)
     for change in resource.others:
         before = resource.revision
@@ -190,8 +201,9 @@ def test_revisions_outlast_a_restart(own_server, kill):
     assert archived.request(archived.others[1], headers=matching(revisions[-1])).status_code == 201
 
 
-def test_what_changes_nothing_makes_no_revision(world):
-    """Archiving what is archived, with a key and without; and it is shown as it is."""
+def test_a_change_without_effect_makes_no_revision(world):
+    """Archiving an archived room, with a key and without, changes no revision, and the shown revision is the current
+    one."""
     resource = room(world)
     archive, unarchive = resource.others[:2]
     archived = resource.request(archive).json()["revision"]
@@ -204,7 +216,7 @@ def test_what_changes_nothing_makes_no_revision(world):
     assert (again["revision"], again["archivedAt"]) == (opened["revision"], None)
 
 
-def test_what_is_not_there_matches_nothing(world):
+def test_a_missing_object_matches_no_revision(world):
     anna = world.user()
     path = f"/v1/devices/{new_id()}"
     for header in ("*", '"1"'):
@@ -212,7 +224,7 @@ def test_what_is_not_there_matches_nothing(world):
     anna.refused("device_not_found", "GET", path)
 
 
-def test_what_the_client_may_not_see_is_not_there_whatever_it_names(world):
+def test_an_invisible_object_is_not_found_at_any_revision(world):
     ben = world.user("Ben")
     for resource in (room(world), message(world), scheduled_message(world), workspace(world)):
         code = "workspace_not_found" if "/workspaces/" in resource.path else "room_not_found"

@@ -6,18 +6,20 @@ from harness.client import new_id
 
 
 @pytest.fixture
-def places(anna):
-    """For each creation: where, with what, with what else under the same key, and what a second such thing would show in."""
-    room, workspace = anna.room("Tea"), anna.workspace("Office")
+def places(anna, ben):
+    """For each creation: the path, the body, and another body to send under the same key."""
+    room, workspace = anna.room("Tea", ben), anna.workspace("Office")
+    report = {"userId": ben.id, "reason": "spam"}
     return {
         "room": ("/v1/rooms", {"name": "Kettle"}, {"name": "Other"}),
         "workspace": ("/v1/workspaces", {"name": "Kettle"}, {"name": "Other"}),
         "invite": (f"{room.path}/invites", {"maxUses": 3}, {"maxUses": 4}),
         "workspace invite": (f"{workspace.path}/invites", {"maxUses": 3}, {"maxUses": 4}),
+        "report": (f"{room.path}/reports", report, report | {"comment": "again"}),
     }
 
 
-CREATIONS = ["room", "workspace", "invite", "workspace invite"]
+CREATIONS = ["room", "workspace", "invite", "workspace invite", "report"]
 
 
 @pytest.mark.parametrize("what", CREATIONS)

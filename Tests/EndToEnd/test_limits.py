@@ -10,6 +10,8 @@ from harness.times import later
 MESSAGE_TEXT_BYTES = 16 * 1024
 ROOM_NAME_BYTES = 256
 WORKSPACE_NAME_BYTES = 256
+REPORT_TEXT_BYTES = 2 * 1024
+OPEN_REPORTS = 20
 CHANNELS = 1000
 NICKNAME_BYTES = 128
 EMAIL_BYTES = 254
@@ -51,6 +53,26 @@ def test_text_of_a_message(anna, room, size):
     judged(anna, size, MESSAGE_TEXT_BYTES, "text_too_long", "PUT", room.message(new_id()), {"text": of_bytes(size)})
     sent = anna.send(room, "short")
     judged(anna, size, MESSAGE_TEXT_BYTES, "text_too_long", "PATCH", room.message(sent["id"]), {"text": of_bytes(size)})
+
+
+@around(REPORT_TEXT_BYTES)
+def test_comment_and_note_of_a_report(anna, ben, room, size):
+    path = f"{room.path}/reports"
+    body = {"userId": ben.id, "reason": "spam", "comment": of_bytes(size)}
+    judged(anna, size, REPORT_TEXT_BYTES, "report_comment_too_long", "POST", path, body)
+    report = f"{path}/{anna.post(path, body | {'comment': None})['id']}"
+    resolution = {"outcome": "other", "note": of_bytes(size)}
+    judged(anna, size, REPORT_TEXT_BYTES, "report_note_too_long", "POST", f"{report}/resolve", resolution)
+
+
+@around(OPEN_REPORTS)
+def test_open_reports_of_a_user(anna, ben, room, size):
+    path, body = f"{room.path}/reports", {"userId": ben.id, "reason": "spam"}
+    reports = [anna.post(path, body)["id"] for _ in range(min(size, OPEN_REPORTS))]
+    if size > OPEN_REPORTS:
+        anna.refused("too_many_reports", "POST", path, body)
+        anna.post(f"{path}/{reports[0]}/resolve", {"outcome": "no_action"})
+        anna.post(path, body)
 
 
 @around(ROOM_NAME_BYTES)

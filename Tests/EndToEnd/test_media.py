@@ -54,9 +54,9 @@ def test_an_upload_comes_back_as_it_was(anna):
     digest = hashlib.sha256(content).hexdigest()
     assert receipt["size"] == len(content) and receipt["sha256"] == digest
     assert receipt["contentType"] == "application/octet-stream" and receipt["name"] == "tea leaves.bin"
-    answer = download(anna, receipt["id"])
-    assert answer.status_code == 200 and answer.content == content
-    headers = answer.headers
+    response = download(anna, receipt["id"])
+    assert response.status_code == 200 and response.content == content
+    headers = response.headers
     assert headers["ETag"] == f'"{digest}"' and headers["Content-Length"] == str(len(content))
     assert headers["Cache-Control"] == "private, max-age=31536000, immutable"
     assert headers["X-Content-Type-Options"] == "nosniff" and headers["Accept-Ranges"] == "bytes"
@@ -87,36 +87,36 @@ def test_the_type_is_found_in_the_bytes_and_a_page_is_never_served_as_one(anna):
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_who_has_it_already_is_told_so(anna):
+def test_a_matching_etag_gets_not_modified(anna):
     receipt = upload(anna, noise(1000, seed=3))
     tag = f'"{receipt["sha256"]}"'
     for known in (tag, f'"x", {tag}', f"W/{tag}", "*"):
-        answer = download(anna, receipt["id"], If_None_Match=known)
-        assert answer.status_code == 304 and answer.content == b"" and answer.headers["ETag"] == tag
+        response = download(anna, receipt["id"], If_None_Match=known)
+        assert response.status_code == 304 and response.content == b"" and response.headers["ETag"] == tag
     assert download(anna, receipt["id"], If_None_Match='"x"').status_code == 200
 
 
-def test_a_part_is_served(anna):
+def test_a_range_is_served(anna):
     content = noise(200_000, seed=4)
     receipt = upload(anna, content)
     size, tag = len(content), f'"{receipt["sha256"]}"'
-    for asked, first, last in [
+    for requested, first, last in [
         ("bytes=0-0", 0, 0), ("bytes=10-99", 10, 99), ("bytes=150000-", 150_000, size - 1), ("bytes=-5", size - 5, size - 1),
         (f"bytes=0-{size * 9}", 0, size - 1), (f"bytes=-{size * 9}", 0, size - 1), (f"bytes={size - 1}-", size - 1, size - 1),
     ]:
-        answer = download(anna, receipt["id"], Range=asked)
-        assert answer.status_code == 206, asked
-        assert answer.headers["Content-Range"] == f"bytes {first}-{last}/{size}"
-        assert answer.content == content[first : last + 1], asked
-    for asked in ("bytes=0-1,5-6", "lines=1-2", "bytes=5-3", "bytes", "bytes=a-b"):
-        assert download(anna, receipt["id"], Range=asked).content == content, asked
+        response = download(anna, receipt["id"], Range=requested)
+        assert response.status_code == 206, requested
+        assert response.headers["Content-Range"] == f"bytes {first}-{last}/{size}"
+        assert response.content == content[first : last + 1], requested
+    for requested in ("bytes=0-1,5-6", "lines=1-2", "bytes=5-3", "bytes", "bytes=a-b"):
+        assert download(anna, receipt["id"], Range=requested).content == content, requested
     assert download(anna, receipt["id"], Range="bytes=0-1", If_Range=tag).status_code == 206
     assert download(anna, receipt["id"], Range="bytes=0-1", If_Range='"x"').content == content
     assert download(anna, receipt["id"], Range="bytes=0-1", If_Range=f"W/{tag}").content == content
-    for asked in (f"bytes={size}-", "bytes=-0"):
-        anna.refused("range_not_satisfiable", "GET", f"/v1/media/{receipt['id']}", headers={"Range": asked})
-    answer = anna.request("GET", f"/v1/media/{receipt['id']}", headers={"Range": f"bytes={size}-"})
-    assert answer.headers["Content-Range"] == f"bytes */{size}"
+    for requested in (f"bytes={size}-", "bytes=-0"):
+        anna.refused("range_not_satisfiable", "GET", f"/v1/media/{receipt['id']}", headers={"Range": requested})
+    response = anna.request("GET", f"/v1/media/{receipt['id']}", headers={"Range": f"bytes={size}-"})
+    assert response.headers["Content-Range"] == f"bytes */{size}"
 
 
 def test_strangers_see_nothing_and_a_service_everything(world, anna, ben):
@@ -247,7 +247,7 @@ def test_one_user_does_not_take_the_places_of_all_uploads(own_server):
     assert unfinished(own_server) == []
 
 
-def test_a_disk_without_room_is_told_of(tmp_path):
+def test_a_full_disk_is_reported(tmp_path):
     assert os.geteuid() == 0, "mounting a small file system needs root: run the tests as root"
     place = tmp_path / "data" / "media"
     place.mkdir(parents=True)
@@ -263,7 +263,7 @@ def test_a_disk_without_room_is_told_of(tmp_path):
         subprocess.run(["umount", place], check=True)
 
 
-def test_the_folder_is_the_owners_alone(own_server):
+def test_the_directory_is_private_to_its_owner(own_server):
     for folder in ("media", "media/incoming", "media/thumbnails"):
         assert (own_server.data / folder).stat().st_mode & 0o777 == 0o700
     upload(World(own_server).user("Anna"), b"x")

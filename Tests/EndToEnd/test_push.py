@@ -55,7 +55,21 @@ def told(sink: pathlib.Path, text: str) -> list[tuple[str, int]]:
     return sorted((line["deviceId"], line["badge"]) for line in lines(sink) if line["text"] == text)
 
 
-def test_each_device_of_each_other_member_is_told_with_its_badge(pushing, sink):
+def test_a_report_notifies_nobody_and_changes_no_badge(pushing, sink):
+    world = World(pushing)
+    anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    devices = [device(person, token) for person, token in ((anna, "a1"), (carla, "c1"))]
+    room = anna.room("Tea", ben, carla)
+    report = carla.post(f"{room.path}/reports", {"messageId": ben.send(room, "one")["id"], "reason": "spam"})
+    for action, body in (("resolve", {"outcome": "no_action"}), ("reopen", None)):
+        anna.post(f"{room.path}/reports/{report['id']}/{action}", body)
+    ben.send(room, "two")
+    notices = wait_for(sink, "two", 2)
+    assert sorted(notice["deviceId"] for notice in notices) == sorted(devices * 2)
+    assert told(sink, "two") == sorted((each, 2) for each in devices)
+
+
+def test_each_device_of_each_other_member_is_notified_with_its_badge(pushing, sink):
     world = World(pushing)
     anna, ben, carla = world.users("Anna", "Ben", "Carla")
     device(anna, "a1")
@@ -85,7 +99,7 @@ def test_each_device_of_each_other_member_is_told_with_its_badge(pushing, sink):
     assert sink.stat().st_mode & 0o777 == 0o600
 
 
-def test_muted_rooms_imports_and_strangers_to_the_room_tell_nobody(pushing, sink):
+def test_muted_rooms_imports_and_non_members_get_no_notification(pushing, sink):
     world = World(pushing)
     anna, ben, carla, dora, emil = world.users("Anna", "Ben", "Carla", "Dora", "Emil")
     phones = {person.id: device(person, f"token-{person.nickname}") for person in (ben, carla, dora)}
@@ -107,7 +121,7 @@ def test_muted_rooms_imports_and_strangers_to_the_room_tell_nobody(pushing, sink
     assert {line["text"] for line in lines(sink)} == {"Ben and Dora are told."}
 
 
-def test_every_verdict_can_be_explained_afterwards(pushing, sink):
+def test_every_push_decision_can_be_explained_afterwards(pushing, sink):
     world = World(pushing)
     anna, ben, carla, dora = world.users("Anna", "Ben", "Carla", "Dora")
     phones = {person.id: device(person, f"secret-of-{person.nickname}") for person in (anna, ben, carla, dora)}
@@ -141,7 +155,7 @@ def test_a_long_text_is_cut_at_a_whole_character(pushing, sink):
     assert lines(sink)[0]["text"] == "길" * (1024 // 3)
 
 
-def test_what_was_there_before_push_was_switched_on_is_never_sent(tmp_path, sink):
+def test_messages_from_before_push_was_enabled_are_never_pushed(tmp_path, sink):
     server = Server(tmp_path / "data").start()
     world = World(server)
     anna, ben = world.users("Anna", "Ben")
@@ -248,7 +262,7 @@ def test_a_token_that_is_gone_becomes_an_event_and_gets_nothing_more(posting, re
     world = World(posting)
     anna, ben = world.users("Anna", "Ben")
     phone, tablet = device(ben, "dead-token"), device(ben, "live-token")
-    receiver.answer = lambda body: 410 if body["token"] == "dead-token" else 200
+    receiver.respond = lambda body: 410 if body["token"] == "dead-token" else 200
     room = anna.room("Tea", ben)
     first, second = anna.send(room, "first"), anna.send(room, "second")
     wait_until(
@@ -278,7 +292,7 @@ def settled(server: Server, position: int) -> None:
         f"the outcomes up to {position} are not recorded")
 
 
-def test_what_became_of_notices_stands_in_the_log(posting, receiver):
+def test_outcomes_of_notifications_are_in_the_log(posting, receiver):
     world = World(posting)
     anna, ben = world.users("Anna", "Ben")
     device(ben, "b")
@@ -324,8 +338,8 @@ class Company:
 
     def give_token(self, person: Person, id: str) -> None:
         token = "push-token-" + new_id()
-        answer = person.put(f"/v1/devices/{id}", {"apnsToken": token})
-        self.tokens.setdefault((person.id, id), []).append((answer["position"], token))
+        response = person.put(f"/v1/devices/{id}", {"apnsToken": token})
+        self.tokens.setdefault((person.id, id), []).append((response["position"], token))
 
     def renew(self, owner: str, id: str) -> None:
         self.give_token(next(person for person in self.people if person.id == owner), id)
@@ -390,8 +404,8 @@ class Chaos:
         return self.source.choice([500, 503, 429, 404]) if dice < 0.35 else 200
 
 
-def talk(person: Person, company: Company, source: random.Random, stop: threading.Event) -> None:
-    """Sends and reads until told to stop, or until the server is gone."""
+def send_randomly(person: Person, company: Company, source: random.Random, stop: threading.Event) -> None:
+    """Sends and reads until `stop` is set or the server is gone."""
     api = person.again()
     try:
         while not stop.is_set():
@@ -418,7 +432,7 @@ def required(company: Company, chaos: Chaos, badges: dict[tuple[int, str], int])
 
 
 @pytest.mark.parametrize("seed", [20260131])
-def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notice(tmp_path, seed):
+def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notification(tmp_path, seed):
     source = random.Random(seed)
     secret = tmp_path / "secret"
     secret.write_bytes(SECRET)
@@ -431,7 +445,7 @@ def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notice(tmp_path, se
         for _ in range(10):
             stop = threading.Event()
             talkers = [
-                threading.Thread(target=talk, args=(person, company, random.Random(source.random()), stop))
+                threading.Thread(target=send_randomly, args=(person, company, random.Random(source.random()), stop))
                 for person in company.people
             ]
             for talker in talkers:

@@ -31,7 +31,7 @@ def explained(server, message) -> dict[str, str]:
     }
 
 
-def devices_told(sink, text: str) -> set[str]:
+def notified_devices(sink, text: str) -> set[str]:
     return {device for device, _ in told(sink, text)}
 
 
@@ -63,31 +63,31 @@ def test_a_device_that_was_logged_out_shows_nothing_any_more(pushing, sink, endi
     say(anna, room, "before")
     before = {id, loose, other} | ({tablet} if tablet else set())
     wait_for(sink, "before", len(before))
-    assert devices_told(sink, "before") == before
+    assert notified_devices(sink, "before") == before
     ENDINGS[ending](world, ben, phone)
     after = say(anna, room, "after")
     wait_for(sink, "after", len(before) - 1)
     assert explained(pushing, after)[id] == "noToken"
-    assert devices_told(sink, "after") == before - {id}
-    # Logged in again, it says how it is reached, and is told again.
+    assert notified_devices(sink, "after") == before - {id}
+    # After it logs in again, it sends its token and is notified again.
     tokens = world.acting_as(ben.id).post("/v1/sessions", {"deviceId": id})
     Api(pushing, tokens["accessToken"]).put(f"/v1/devices/{id}", {"apnsToken": f"token of {id}"})
     say(anna, room, "again")
     wait_for(sink, "again", len(before))
-    assert devices_told(sink, "again") == before
+    assert notified_devices(sink, "again") == before
 
 
-def test_levels_calls_threads_and_direct_rooms(pushing, sink):
+def test_levels_mentions_threads_and_direct_rooms(pushing, sink):
     world = World(pushing)
     anna, ben, carla = world.users("Anna", "Ben", "Carla")
-    everything, calls, nothing = (leveled(ben, level, level) for level in ("all", "mentions", "none"))
+    everything, mentions_only, nothing = (leveled(ben, level, level) for level in ("all", "mentions", "none"))
     other = device(carla, "carla")
     room = anna.room("Tea", ben, carla)
 
     plain = say(anna, room, "plain")
     wait_for(sink, "plain", 2)
-    called = say(anna, room, "called", mentions={"users": [ben.id]})
-    wait_for(sink, "called", 3)
+    mentioned = say(anna, room, "mentioned", mentions={"users": [ben.id]})
+    wait_for(sink, "mentioned", 3)
     say(anna, room, "everyone", mentions={"everyone": True})
     wait_for(sink, "everyone", 3)
     threaded = say(anna, room, "thread one", threadId=plain["id"])
@@ -100,21 +100,42 @@ def test_levels_calls_threads_and_direct_rooms(pushing, sink):
     say(anna, direct, "between us")
     notices = wait_for(sink, "between us", 2)
 
-    assert devices_told(sink, "plain") == {everything, other}
-    assert devices_told(sink, "called") == {everything, calls, other}
-    assert devices_told(sink, "everyone") == {everything, calls, other}
-    assert devices_told(sink, "thread one") == set()
-    assert devices_told(sink, "thread two") == {other}
-    assert devices_told(sink, "thread three") == {everything, calls, other}
-    assert devices_told(sink, "between us") == {everything, calls}
+    assert notified_devices(sink, "plain") == {everything, other}
+    assert notified_devices(sink, "mentioned") == {everything, mentions_only, other}
+    assert notified_devices(sink, "everyone") == {everything, mentions_only, other}
+    assert notified_devices(sink, "thread one") == set()
+    assert notified_devices(sink, "thread two") == {other}
+    assert notified_devices(sink, "thread three") == {everything, mentions_only, other}
+    assert notified_devices(sink, "between us") == {everything, mentions_only}
     threads = {line["text"]: line.get("threadId") for line in notices}
     assert (threads["thread two"], threads["plain"]) == (plain["id"], None)
-    assert explained(pushing, plain)[calls] == "mentionsOnly"
-    assert explained(pushing, called)[nothing] == "notificationsOff"
+    assert explained(pushing, plain)[mentions_only] == "mentionsOnly"
+    assert explained(pushing, mentioned)[nothing] == "notificationsOff"
     assert explained(pushing, threaded)[everything] == "notFollowing"
 
 
-def test_a_disabled_account_hears_nothing_and_a_scheduled_message_is_heard(pushing, sink):
+def test_a_user_who_blocked_the_sender_is_not_notified(pushing, sink):
+    world = World(pushing)
+    anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    phone, other = device(ben, "ben"), device(carla, "carla")
+    room = anna.room("Tea", ben, carla)
+    ben.put(f"/v1/me/blocked-users/{anna.id}")
+    while_blocked = say(anna, room, "while blocked", mentions={"users": [ben.id]})
+    wait_for(sink, "while blocked", 1)
+    say(carla, room, "of another")
+    notices = wait_for(sink, "of another", 1)
+    ben.delete(f"/v1/me/blocked-users/{anna.id}")
+    say(anna, room, "after")
+    notices = wait_for(sink, "after", 2)
+    assert notified_devices(sink, "while blocked") == {other}
+    assert notified_devices(sink, "of another") == {phone}
+    assert notified_devices(sink, "after") == {phone, other}
+    assert explained(pushing, while_blocked)[phone] == "blocked"
+    badges = {line["text"]: line["badge"] for line in notices if line["deviceId"] == phone}
+    assert badges == {"of another": 1, "after": 2}
+
+
+def test_a_disabled_account_is_not_notified_and_a_scheduled_message_is_pushed(pushing, sink):
     world = World(pushing)
     anna, ben, carla = world.users("Anna", "Ben", "Carla")
     phone, other = device(ben, "ben"), device(carla, "carla")
@@ -125,8 +146,8 @@ def test_a_disabled_account_hears_nothing_and_a_scheduled_message_is_heard(pushi
     world.admin.post(f"/v1/admin/users/{ben.id}/enable")
     anna.send(room, "enabled")
     wait_for(sink, "enabled", 2)
-    assert devices_told(sink, "while disabled") == {other}
+    assert notified_devices(sink, "while disabled") == {other}
     assert explained(pushing, while_disabled)[phone] == "accountDisabled"
     soon(anna, room, schedule(anna, room, 3600, "scheduled")["id"])
     wait_for(sink, "scheduled", 2)
-    assert devices_told(sink, "scheduled") == {phone, other}
+    assert notified_devices(sink, "scheduled") == {phone, other}

@@ -13,7 +13,7 @@ def providers(person, device: str) -> list[str]:
     return person.get(f"/v1/devices/{device}")["pushProviders"]
 
 
-def test_a_token_that_turns_up_elsewhere_leaves_its_old_place(world, anna, ben):
+def test_a_token_that_another_device_registers_leaves_the_old_device(world, anna, ben):
     old, new, token = new_id(), new_id(), new_id()
     put(anna, old, apnsToken=token, fcmToken="f" + token)
     head = world.head
@@ -51,7 +51,7 @@ def test_two_users_may_name_their_devices_alike(world, anna, ben):
     assert (providers(anna, device), providers(ben, device)) == ([], ["apns"])
 
 
-def test_a_device_that_is_gone_holds_nothing(world, anna, ben):
+def test_a_removed_device_holds_no_token(world, anna, ben):
     device, token = new_id(), new_id()
     put(anna, device, apnsToken=token)
     anna.delete(f"/v1/devices/{device}")
@@ -85,7 +85,7 @@ def test_who_holds_what_survives_a_restart(own_server):
     check_data(own_server.data)
 
 
-def test_a_device_says_of_what_it_wants_to_be_told(anna):
+def test_a_device_chooses_its_notification_level(anna):
     device = new_id()
     assert put(anna, device)["notifications"] == "all"
     for level in ("mentions", "none", "all"):
@@ -98,7 +98,7 @@ def test_a_public_profile_shows_no_device_and_no_address(world, ben):
     anna = world.account()
     device, token = new_id(), f"secret-{new_id()}"
     put(anna, device, name="Anna's phone", apnsToken=token)
-    answer = ben.request("GET", f"/v1/users/{anna.id}")
-    assert set(answer.json()) == {"id", "nickname", "picture", "isGuest"}
+    response = ben.request("GET", f"/v1/users/{anna.id}")
+    assert set(response.json()) == {"id", "nickname", "picture", "isGuest"}
     for secret in (token, device, "phone", anna.email):
-        assert secret not in answer.text
+        assert secret not in response.text

@@ -108,7 +108,7 @@ def secret_text(name: str) -> str:
     return f"hushhush{name}{new_id().replace('-', '')}"
 
 
-def test_a_deleted_message_is_not_told_and_leaves_the_file_and_an_edited_one_says_what_it_says_now(
+def test_a_deleted_message_is_withdrawn_and_an_edited_one_is_pushed_with_its_new_text(
     posting, receiver, gate
 ):
     world = World(posting)
@@ -120,14 +120,14 @@ def test_a_deleted_message_is_not_told_and_leaves_the_file_and_an_edited_one_say
     ben.put(f"{room.message(root['id'])}/thread/following", {"follows": True})
     deleted = anna.send(room, secrets["Deleted"])
     edited = anna.send(room, secrets["Edited"])
-    answer = anna.put(room.message(new_id()), {"text": secrets["Thread"], "threadId": root["id"]})
+    reply = anna.put(room.message(new_id()), {"text": secrets["Thread"], "threadId": root["id"]})
     refused(receiver, 1)
     # Otherwise there would be nothing to remove.
     for secret in secrets.values():
         wait_until(
             lambda: any(name.startswith("push-v") for name in holding(posting, secret)), "the text is not in push")
     anna.delete(room.message(deleted["id"]))
-    anna.delete(room.message(answer["id"]))
+    anna.delete(room.message(reply["id"]))
     anna.patch(room.message(edited["id"]), {"text": "kinder words"})
     for name in ("Deleted", "Thread"):
         leaves_every_file(posting, secrets[name])
@@ -136,15 +136,15 @@ def test_a_deleted_message_is_not_told_and_leaves_the_file_and_an_edited_one_say
         "the old text is still in push")
     told = [notice["text"] for notice in opened(gate, receiver, anna, room)]
     assert told == ["the root stays", "kinder words", "the last one"]
-    for message in (deleted, answer):
+    for message in (deleted, reply):
         comes_to(posting, message, {phone: ("abandoned", "deleted")})
     comes_to(posting, edited, {phone: ("delivered", None)})
     table = hansard("push", "explain", "--data", posting.data, deleted["position"]).output
     assert "abandoned: deleted" in table
 
 
-def test_what_was_told_already_leaves_the_file_when_it_is_deleted(posting, receiver, gate):
-    """The other order: the notice is settled first."""
+def test_a_delivered_message_leaves_the_file_when_it_is_deleted(posting, receiver, gate):
+    """The opposite order: the notification is settled before the message is deleted."""
     world = World(posting)
     anna, ben = world.users("Anna", "Ben")
     phone = device(ben, "b")
@@ -157,7 +157,7 @@ def test_what_was_told_already_leaves_the_file_when_it_is_deleted(posting, recei
     leaves_every_file(posting, secret)
 
 
-def test_nothing_of_a_deleted_room_is_told(posting, receiver, gate):
+def test_nothing_of_a_deleted_room_is_pushed(posting, receiver, gate):
     world = World(posting)
     anna, ben = world.users("Anna", "Ben")
     phone = device(ben, "b")
@@ -176,21 +176,23 @@ def test_nothing_of_a_deleted_room_is_told(posting, receiver, gate):
     comes_to(posting, other, {phone: ("delivered", None)})
 
 
-def test_who_was_put_out_banned_or_disabled_or_wants_to_hear_nothing_is_not_told(posting, receiver, gate):
+def test_removed_banned_disabled_and_silent_users_are_not_notified(posting, receiver, gate):
     world = World(posting)
-    people = world.users("Anna", "Banned", "Removed", "Left", "Disabled", "Muting", "Silent", "Called", "Staying")
-    anna, banned, removed, left, disabled, muting, silent, called, staying = people
+    people = world.users(
+        "Anna", "Banned", "Removed", "Left", "Disabled", "Muting", "Silent", "Mentioned", "Blocking", "Staying")
+    anna, banned, removed, left, disabled, muting, silent, mentioned, blocking, staying = people
     phones = {person: device(person, f"token of {person.nickname}") for person in people[1:]}
     room = anna.room("Tea", *people[1:])
     sent = anna.send(room, "for all of them")
-    calling = anna.put(room.message(new_id()), {"text": "for those called", "mentions": {"users": [called.id]}})
+    mentioning = anna.put(room.message(new_id()), {"text": "for the mentioned", "mentions": {"users": [mentioned.id]}})
     refused(receiver, len(phones))
     anna.put(f"{room.path}/bans/{banned.id}")
     anna.delete(f"{room.path}/members/{removed.id}")
     left.post(f"{room.path}/leave")
     world.admin.post(f"/v1/admin/users/{disabled.id}/disable")
     muting.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"})
-    for person, level in ((silent, "none"), (called, "mentions")):
+    blocking.put(f"/v1/me/blocked-users/{anna.id}")
+    for person, level in ((silent, "none"), (mentioned, "mentions")):
         person.put(
             f"/v1/devices/{phones[person]}",
             {"apnsToken": f"token of {person.nickname}", "notifications": level},
@@ -198,16 +200,16 @@ def test_who_was_put_out_banned_or_disabled_or_wants_to_hear_nothing_is_not_told
     # The gate stays closed until then, because an attempt that began before may be in flight.
     reasons = {
         banned: "left", removed: "left", left: "left", disabled: "account_disabled", muting: "muted_room",
-        silent: "notifications_off", called: "mentions_only",
+        blocking: "blocked", silent: "notifications_off", mentioned: "mentions_only",
     }
     comes_to(posting, sent, {phones[person]: ("abandoned", reason) for person, reason in reasons.items()})
     opened(gate, receiver, anna, room)
-    # The last one is not for who hears mentions only, whose notice therefore comes when it comes.
-    comes_to(posting, calling, {phones[called]: ("delivered", None)})
+    # The device that wants only mentions does not get the last message, so `opened` does not wait for it.
+    comes_to(posting, mentioning, {phones[mentioned]: ("delivered", None)})
     told = sorted((notice["deviceId"], notice["text"]) for notice in delivered(receiver))
     assert told == sorted(
-        [(phones[called], "for those called")]
-        + [(phones[staying], text) for text in ("for all of them", "for those called", "the last one")]
+        [(phones[mentioned], "for the mentioned")]
+        + [(phones[staying], text) for text in ("for all of them", "for the mentioned", "the last one")]
     )
     comes_to(posting, sent, {phones[staying]: ("delivered", None)})
     # The audit shows it too.
@@ -227,7 +229,7 @@ def test_who_was_put_out_banned_or_disabled_or_wants_to_hear_nothing_is_not_told
     assert [receipt.body["text"] for receipt in receiver.taken()[count:]] == ["after the restart"]
 
 
-def test_a_token_that_moved_is_told_nothing_of_its_old_owners(posting, receiver, gate):
+def test_a_moved_token_gets_no_notifications_of_its_old_owner(posting, receiver, gate):
     world = World(posting)
     anna, ben, carla = world.users("Anna", "Ben", "Carla")
     phone = device(ben, "the phone")

@@ -8,13 +8,14 @@ from typing import Any
 from .client import NDJSON, Api, new_id
 from .contract import Operation
 from .people import PASSWORD, Room
-from .scenario import EMOJI, Scenario
+from .scenario import EMOJI, AuthorizationScenario
 from .times import later
 
 
 @dataclass
-class Ask:
-    """What does not follow from the operation, whose method and path are in the contract."""
+class Request:
+    """The parts of a request that do not follow from its operation. The contract has the operation's method and
+    path."""
 
     body: Any = None
     # Path parameters that differ from the default ones of the scenario.
@@ -34,11 +35,11 @@ class Ask:
     # The caller for the column `owner`, if the request would make the owner useless for later scenarios.
     owner: Api | None = None
 
-    def path_of(self, operation: Operation, scene: Scenario) -> str:
-        """Makes what of it there is not yet."""
+    def path_of(self, operation: Operation, scenario: AuthorizationScenario) -> str:
+        """The path with its parameters filled in. Creates the things that it names if they do not exist yet."""
         path = operation.path
         for name in operation.parameters:
-            path = path.replace("{" + name + "}", self.path.get(name) or PARAMETERS[name](scene))
+            path = path.replace("{" + name + "}", self.path.get(name) or PARAMETERS[name](scenario))
         return path
 
     def send(self, api: Api, method: str, path: str, **headers: str):
@@ -51,46 +52,51 @@ class Ask:
         return api.request(method, path, self.body, data=data, headers=headers, params=self.query)
 
 
-def room(place: Room, body: Any = None, **ask) -> Ask:
-    """About another room than the scene's usual one."""
-    return Ask(body, path={"roomId": place.id}, **ask)
+def room(place: Room, body: Any = None, **request) -> Request:
+    """A request about a room other than the default one of the scenario."""
+    return Request(body, path={"roomId": place.id}, **request)
 
 
-def message(id: str, body: Any = None, **ask) -> Ask:
-    return Ask(body, path={"messageId": id}, **ask)
+def message(id: str, body: Any = None, **request) -> Request:
+    return Request(body, path={"messageId": id}, **request)
 
 
-def user(id: str, body: Any = None, **ask) -> Ask:
-    return Ask(body, path={"userId": id}, **ask)
+def report(id: str, body: Any = None, **request) -> Request:
+    return Request(body, path={"reportId": id}, **request)
 
 
-def invite(made: dict, **ask) -> Ask:
-    return Ask(path={"token": made["token"], "inviteId": made["id"]}, **ask)
+def user(id: str, body: Any = None, **request) -> Request:
+    return Request(body, path={"userId": id}, **request)
 
 
-def media(id: str) -> Ask:
-    return Ask(path={"mediaId": id})
+def invite(made: dict, **request) -> Request:
+    return Request(path={"token": made["token"], "inviteId": made["id"]}, **request)
+
+
+def media(id: str) -> Request:
+    return Request(path={"mediaId": id})
 
 
 def text() -> dict:
     return {"text": "let me in"}
 
 
-def file(scene: Scenario) -> dict:
-    return {"attachments": [{"mediaId": scene.image, "name": "tea.png"}]}
+def file(scenario: AuthorizationScenario) -> dict:
+    return {"attachments": [{"mediaId": scenario.image, "name": "tea.png"}]}
 
 
-def new_channel(scene: Scenario) -> dict:
-    return {"id": new_id(), "kind": "channel", "name": "News", "workspaceId": scene.workspace.id, "isPublic": True}
+def new_channel(scenario: AuthorizationScenario) -> dict:
+    return {"id": new_id(), "kind": "channel", "name": "News", "workspaceId": scenario.workspace.id, "isPublic": True}
 
 
-# The scene's usual thing for each parameter of a path.
-PARAMETERS: dict[str, Callable[[Scenario], str]] = {
+# The default thing of the scenario for each path parameter.
+PARAMETERS: dict[str, Callable[[AuthorizationScenario], str]] = {
     "roomId": lambda s: s.room.id,
     "workspaceId": lambda s: s.workspace.id,
     "userId": lambda s: s.other.id,
     "messageId": lambda s: s.message,
     "emoji": lambda s: EMOJI,
+    "reportId": lambda s: s.report,
     "inviteId": lambda s: s.invite["id"],
     "token": lambda s: s.invite["token"],
     "sessionId": lambda s: s.session,
@@ -98,141 +104,162 @@ PARAMETERS: dict[str, Callable[[Scenario], str]] = {
     "mediaId": lambda s: s.image,
 }
 
-# For each row of the table; a row that is not here needs no more than its path.
-REQUESTS: dict[str, Callable[[Scenario], Ask]] = {
+# The request for each row of the table. A row that is missing here needs only its path.
+REQUESTS: dict[str, Callable[[AuthorizationScenario], Request]] = {
     # Accounts and sessions
-    "createAccount": lambda s: Ask(
+    "createAccount": lambda s: Request(
         {"id": new_id(), "email": f"{new_id()}@example.org", "password": PASSWORD, "nickname": "Anna"}),
-    "createAccount/external": lambda s: Ask(
+    "createAccount/external": lambda s: Request(
         {"id": new_id(), "email": f"{new_id()}@example.org", "password": PASSWORD, "nickname": "Anna",
          "externalId": new_id()}),
-    "createSession": lambda s: Ask({"email": s.account.email, "password": PASSWORD}, shows=s.account.id),
-    "createSession/named": lambda s: Ask({}, act_as=s.passer_by.id, shows=s.passer_by.id),
-    "refreshSession": lambda s: Ask({"refreshToken": s.passer_by.tokens["refreshToken"]}, shows=s.passer_by.id),
-    "resetPassword": lambda s: Ask({"token": s.reset_token, "newPassword": PASSWORD}),
-    "findUsers": lambda s: Ask(query={"externalId": s.external_id}, shows=s.passer_by.id),
+    "createSession": lambda s: Request({"email": s.account.email, "password": PASSWORD}, shows=s.account.id),
+    "createSession/named": lambda s: Request({}, act_as=s.passer_by.id, shows=s.passer_by.id),
+    "refreshSession": lambda s: Request({"refreshToken": s.passer_by.tokens["refreshToken"]}, shows=s.passer_by.id),
+    "resetPassword": lambda s: Request({"token": s.reset_token, "newPassword": PASSWORD}),
+    "findUsers": lambda s: Request(query={"externalId": s.external_id}, shows=s.passer_by.id),
     "requestPasswordReset": lambda s: user(s.passer_by.id),
     "disableUser": lambda s: user(s.passer_by.id),
     "enableUser": lambda s: user(s.disabled.id),
     "listUserSessions": lambda s: user(s.passer_by.id, shows=s.passer_by.tokens["sessionId"]),
     "endUserSessions": lambda s: user(s.passer_by.id),
     "getUser": lambda s: user(s.account.id, shows=s.account.id, hides=s.account.email),
-    "getMe": lambda s: Ask(shows=s.owner.id),
-    "updateMe": lambda s: Ask({"nickname": new_id()}, changes=lambda: s.owner.get("/v1/me")),
-    "updateMe/picture": lambda s: Ask({"picture": s.image}, changes=lambda: s.owner.get("/v1/me")),
-    "changePassword": lambda s: Ask(
+    "getMe": lambda s: Request(shows=s.owner.id),
+    "updateMe": lambda s: Request({"nickname": new_id()}, changes=lambda: s.owner.get("/v1/me")),
+    "updateMe/picture": lambda s: Request({"picture": s.image}, changes=lambda: s.owner.get("/v1/me")),
+    "changePassword": lambda s: Request(
         {"currentPassword": PASSWORD, "newPassword": "another horse battery"}, owner=s.account),
-    "linkIdentity": lambda s: Ask(
+    "linkIdentity": lambda s: Request(
         {"idToken": s.issuer.token(new_id()), "currentPassword": PASSWORD}, owner=s.account,
         changes=lambda: s.account.get("/v1/me")),
-    "unlinkIdentity": lambda s: Ask(
+    "unlinkIdentity": lambda s: Request(
         query=s.linked_login, owner=s.account, changes=lambda: s.account.get("/v1/me")),
-    "getPreferences": lambda s: Ask(shows=s.unusual_preference),
-    "updatePreferences": lambda s: Ask({"sharesReadMarkers": not s.prefers()}, changes=s.prefers),
-    "listSessions": lambda s: Ask(shows=s.session),
-    "endSessions": lambda s: Ask(changes=s.has_session),
-    "endSession": lambda s: Ask(changes=s.has_session),
-    "listDevices": lambda s: Ask(shows=s.device),
-    "getDevice": lambda s: Ask(shows=s.word),
-    "putDevice": lambda s: Ask({"name": "Tablet"}, changes=lambda: s.owner.get(f"/v1/devices/{s.device}")),
+    "getPreferences": lambda s: Request(shows=s.unusual_preference),
+    "updatePreferences": lambda s: Request({"sharesReadMarkers": not s.prefers()}, changes=s.prefers),
+    "listBlockedUsers": lambda s: Request(shows=s.blocked.id),
+    "blockUser": lambda s: user(s.passer_by.id, changes=s.blocks),
+    "unblockUser": lambda s: user(s.blocked.id, changes=s.blocks),
+    "listSessions": lambda s: Request(shows=s.session),
+    "endSessions": lambda s: Request(changes=s.has_session),
+    "endSession": lambda s: Request(changes=s.has_session),
+    "listDevices": lambda s: Request(shows=s.device),
+    "getDevice": lambda s: Request(shows=s.word),
+    "putDevice": lambda s: Request({"name": "Tablet"}, changes=lambda: s.owner.get(f"/v1/devices/{s.device}")),
     # Rooms
-    "createRoom": lambda s: Ask({"id": new_id(), "name": "Tea"}),
-    "createRoom/direct": lambda s: Ask({"kind": "direct", "memberIds": [s.passer_by.id]}),
-    "createRoom/channel": lambda s: Ask(new_channel(s)),
-    "listRooms": lambda s: Ask(shows=s.room.id),
-    "getRoom": lambda s: Ask(shows=s.word),
-    "updateRoom": lambda s: Ask({"name": "Cake"}),
-    "updateRoom/picture": lambda s: Ask({"picture": s.image}),
+    "createRoom": lambda s: Request({"id": new_id(), "name": "Tea"}),
+    "createRoom/direct": lambda s: Request({"kind": "direct", "memberIds": [s.passer_by.id]}),
+    "createRoom/channel": lambda s: Request(new_channel(s)),
+    "listRooms": lambda s: Request(shows=s.room.id),
+    "getRoom": lambda s: Request(shows=s.word),
+    "updateRoom": lambda s: Request({"name": "Cake"}),
+    "updateRoom/picture": lambda s: Request({"picture": s.image}),
     "unarchiveRoom": lambda s: room(s.archived),
-    "transferRoom": lambda s: Ask({"userId": s.other.id}),
-    "muteRoom": lambda s: Ask({"until": later(days=1)}),
-    "listMembers": lambda s: Ask(shows=s.other.id),
+    "transferRoom": lambda s: Request({"userId": s.other.id}),
+    "muteRoom": lambda s: Request({"until": later(days=1)}),
+    "listMembers": lambda s: Request(shows=s.other.id),
     "addMember": lambda s: user(s.newcomer.id),
     "removeMember/administrator": lambda s: user(s.other_administrator.id),
-    "changeMemberRole": lambda s: Ask({"role": "administrator"}),
+    "changeMemberRole": lambda s: Request({"role": "administrator"}),
     "changeMemberRole/administrator": lambda s: user(s.other_administrator.id, {"role": "member"}),
-    "silenceMember": lambda s: Ask({"until": later(days=1)}),
+    "silenceMember": lambda s: Request({"until": later(days=1)}),
     "silenceMember/administrator": lambda s: user(s.other_administrator.id, {"until": later(days=1)}),
-    "getJoinHistory": lambda s: Ask(shows=s.left.id),
-    "listBans": lambda s: Ask(shows=s.banned.id),
+    "getJoinHistory": lambda s: Request(shows=s.left.id),
+    "listBans": lambda s: Request(shows=s.banned.id),
     "banUser": lambda s: user(s.newcomer.id),
     "banUser/administrator": lambda s: user(s.other_administrator.id),
     "unbanUser": lambda s: user(s.banned.id),
-    "createInvite": lambda s: Ask({"id": new_id(), "role": "member"}),
-    "listInvites": lambda s: Ask(shows=s.invite["id"]),
-    "previewInvite": lambda s: Ask(shows=s.word),
+    "fileReport": lambda s: Request({"id": new_id(), "userId": s.other.id, "reason": "spam"}),
+    "fileReport/message": lambda s: Request({"id": new_id(), "messageId": s.message_of_other, "reason": "spam"}),
+    "listReports": lambda s: Request(shows=s.report),
+    "getReport": lambda s: Request(shows=s.word),
+    "getReport/owner": lambda s: report(s.report_by_owner, shows=s.word),
+    "getReport/administrator": lambda s: report(s.report_about_administrator, shows=s.word),
+    "getReport/left": lambda s: report(s.report_by_left, shows=s.word),
+    "resolveReport": lambda s: Request({"outcome": "no_action"}),
+    "resolveReport/administrator": lambda s: report(s.report_about_administrator, {"outcome": "no_action"}),
+    "reopenReport": lambda s: report(s.resolved_report),
+    "reopenReport/administrator": lambda s: report(s.resolved_report_about_administrator),
+    "listReports/private": lambda s: room(s.private, shows=s.private_report),
+    "getReport/private": lambda s: Request(
+        path={"roomId": s.private.id, "reportId": s.private_report}, shows=s.word),
+    "resolveReport/private": lambda s: Request(
+        {"outcome": "no_action"}, path={"roomId": s.private.id, "reportId": s.private_report}),
+    "listWorkspaceReports": lambda s: Request(shows=s.private_report),
+    "listAllReports": lambda s: Request(shows=s.report),
+    "createInvite": lambda s: Request({"id": new_id(), "role": "member"}),
+    "listInvites": lambda s: Request(shows=s.invite["id"]),
+    "previewInvite": lambda s: Request(shows=s.word),
     # Channels
     "getRoom/public": lambda s: room(s.public, shows=s.word),
     "joinRoom/public": lambda s: room(s.public),
     "updateRoom/public": lambda s: room(s.public, {"name": "Cake"}),
     "deleteRoom/public": lambda s: room(s.public),
     "transferRoom/public": lambda s: room(s.public, {"userId": s.other.id}),
-    "banUser/public": lambda s: Ask(path={"roomId": s.public.id, "userId": s.other.id}),
+    "banUser/public": lambda s: Request(path={"roomId": s.public.id, "userId": s.other.id}),
     "listBans/public": lambda s: room(s.public, shows=s.banned.id),
     "listMembers/public": lambda s: room(s.public, shows=s.other.id),
     "getJoinHistory/public": lambda s: room(s.public, shows=s.other.id),
-    "listInvites/public": lambda s: Ask(
+    "listInvites/public": lambda s: Request(
         path={"roomId": s.public.id, "inviteId": s.channel_invite["id"]}, shows=s.channel_invite["id"]),
     "createInvite/public": lambda s: room(s.public, {"id": new_id(), "role": "member"}),
     "listMessages/public": lambda s: room(s.public, shows=s.word),
-    "sendMessage/public": lambda s: Ask(text(), path={"roomId": s.public.id, "messageId": new_id()}),
+    "sendMessage/public": lambda s: Request(text(), path={"roomId": s.public.id, "messageId": new_id()}),
     "previewInvite/public": lambda s: invite(s.channel_invite, shows=s.word),
     "acceptInvite/public": lambda s: invite(s.channel_invite),
     "getRoom/private": lambda s: room(s.private, shows=s.word),
     "joinRoom/private": lambda s: room(s.private),
     "updateRoom/private": lambda s: room(s.private, {"name": "Cake"}),
     "deleteRoom/private": lambda s: room(s.private),
-    "pinMessage/private": lambda s: Ask(path={"roomId": s.private.id, "messageId": s.news}),
-    "unpinMessage/private": lambda s: Ask(path={"roomId": s.private.id, "messageId": s.pinned_news}),
+    "pinMessage/private": lambda s: Request(path={"roomId": s.private.id, "messageId": s.news}),
+    "unpinMessage/private": lambda s: Request(path={"roomId": s.private.id, "messageId": s.pinned_news}),
     # Workspaces
-    "createWorkspace": lambda s: Ask({"id": new_id(), "name": "Office"}),
-    "listWorkspaces": lambda s: Ask(query={"limit": 200}, shows=s.workspace.id),
-    "getWorkspace": lambda s: Ask(shows=s.word),
-    "updateWorkspace": lambda s: Ask({"name": "Warehouse"}),
-    "updateWorkspace/picture": lambda s: Ask({"picture": s.image}),
-    "transferWorkspace": lambda s: Ask({"userId": s.other.id}),
-    "listChannels": lambda s: Ask(shows=s.public.id),
-    "listChannels/private": lambda s: Ask(shows=s.private.id),
-    "listWorkspaceMembers": lambda s: Ask(shows=s.other.id),
-    "changeWorkspaceRole": lambda s: Ask({"role": "guest"}),
-    "joinWorkspace": lambda s: Ask(path={"workspaceId": s.invited(s.newcomer).id}),
-    "joinWorkspace/invited": lambda s: Ask(path={"workspaceId": s.invited(s.stranger, s.left, s.banned).id}),
-    "createWorkspaceInvite": lambda s: Ask({"id": new_id(), "role": "member"}),
-    "listWorkspaceInvites": lambda s: Ask(shows=s.workspace_invite["id"]),
+    "createWorkspace": lambda s: Request({"id": new_id(), "name": "Office"}),
+    "listWorkspaces": lambda s: Request(query={"limit": 200}, shows=s.workspace.id),
+    "getWorkspace": lambda s: Request(shows=s.word),
+    "updateWorkspace": lambda s: Request({"name": "Warehouse"}),
+    "updateWorkspace/picture": lambda s: Request({"picture": s.image}),
+    "transferWorkspace": lambda s: Request({"userId": s.other.id}),
+    "listChannels": lambda s: Request(shows=s.public.id),
+    "listChannels/private": lambda s: Request(shows=s.private.id),
+    "listWorkspaceMembers": lambda s: Request(shows=s.other.id),
+    "changeWorkspaceRole": lambda s: Request({"role": "guest"}),
+    "joinWorkspace": lambda s: Request(path={"workspaceId": s.invited(s.newcomer).id}),
+    "joinWorkspace/invited": lambda s: Request(path={"workspaceId": s.invited(s.stranger, s.left, s.banned).id}),
+    "createWorkspaceInvite": lambda s: Request({"id": new_id(), "role": "member"}),
+    "listWorkspaceInvites": lambda s: Request(shows=s.workspace_invite["id"]),
     "revokeWorkspaceInvite": lambda s: invite(s.workspace_invite),
     "previewInvite/workspace": lambda s: invite(s.workspace_invite, shows=s.word),
     "acceptInvite/workspace": lambda s: invite(s.workspace_invite),
-    "listInvitations": lambda s: Ask(path={"workspaceId": s.invited(s.newcomer).id}, shows=s.newcomer.id),
+    "listInvitations": lambda s: Request(path={"workspaceId": s.invited(s.newcomer).id}, shows=s.newcomer.id),
     "inviteUser": lambda s: user(s.newcomer.id, {"role": "guest"}),
-    "withdrawInvitation": lambda s: Ask(path={"workspaceId": s.invited(s.newcomer).id, "userId": s.newcomer.id}),
-    "listMyInvitations": lambda s: Ask(shows=s.inviting.id),
-    "declineInvitation": lambda s: Ask(path={"workspaceId": s.inviting.id}),
+    "withdrawInvitation": lambda s: Request(path={"workspaceId": s.invited(s.newcomer).id, "userId": s.newcomer.id}),
+    "listMyInvitations": lambda s: Request(shows=s.inviting.id),
+    "declineInvitation": lambda s: Request(path={"workspaceId": s.inviting.id}),
     # Messages
-    "listMessages": lambda s: Ask(shows=s.message),
+    "listMessages": lambda s: Request(shows=s.message),
     "sendMessage": lambda s: message(new_id(), text()),
     "sendMessage/file": lambda s: message(new_id(), file(s)),
-    "getMessage": lambda s: Ask(shows=s.word),
-    "editMessage": lambda s: Ask({"text": "goodbye"}),
+    "getMessage": lambda s: Request(shows=s.word),
+    "editMessage": lambda s: Request({"text": "goodbye"}),
     "deleteMessage": lambda s: message(s.message_of_other),
-    "messageHistory": lambda s: Ask(shows=s.word),
-    "moveReadMarker": lambda s: Ask({"messageId": s.message_of_other}),
+    "messageHistory": lambda s: Request(shows=s.word),
+    "moveReadMarker": lambda s: Request({"messageId": s.message_of_other}),
     "listReadMarkers": lambda s: message(s.message, shows=s.member.id),
-    "markUnread": lambda s: Ask({"messageId": s.message_of_other}),
-    "listThread": lambda s: Ask(shows=s.reply),
-    "moveThreadMarker": lambda s: Ask({"messageId": s.reply}),
+    "markUnread": lambda s: Request({"messageId": s.message_of_other}),
+    "listThread": lambda s: Request(shows=s.reply),
+    "moveThreadMarker": lambda s: Request({"messageId": s.reply}),
     "followThread": lambda s: message(s.thread, {"follows": False}),
-    "listThreads": lambda s: Ask(shows=s.thread),
+    "listThreads": lambda s: Request(shows=s.thread),
     "listReactions": lambda s: message(s.reacted, shows=s.owner.id),
     "removeReaction": lambda s: message(s.reacted, changes=s.reaction_of_owner),
-    "listPins": lambda s: Ask(shows=s.pin),
+    "listPins": lambda s: Request(shows=s.pin),
     "unpinMessage": lambda s: message(s.pin),
-    "search": lambda s: Ask(query={"q": s.searched}, shows=s.message),
-    "search/room": lambda s: Ask(query={"q": s.searched, "roomId": s.room.id}, shows=s.message),
-    "ingest": lambda s: Ask(line={"op": "message.send", "roomId": s.room.id, "id": new_id(), **text()}),
-    "ingest/named": lambda s: Ask(
+    "search": lambda s: Request(query={"q": s.searched}, shows=s.message),
+    "search/room": lambda s: Request(query={"q": s.searched, "roomId": s.room.id}, shows=s.message),
+    "ingest": lambda s: Request(line={"op": "message.send", "roomId": s.room.id, "id": new_id(), **text()}),
+    "ingest/named": lambda s: Request(
         line={"op": "message.send", "roomId": s.room.id, "id": new_id(), "as": s.owner.id, **text()}),
-    "ingest/join": lambda s: Ask(line={"op": "member.join", "roomId": s.room.id, "as": s.newcomer.id}),
-    "ingest/delete": lambda s: Ask(line={"op": "message.delete", "roomId": s.room.id, "id": s.message_of_other}),
+    "ingest/join": lambda s: Request(line={"op": "member.join", "roomId": s.room.id, "as": s.newcomer.id}),
+    "ingest/delete": lambda s: Request(line={"op": "message.delete", "roomId": s.room.id, "id": s.message_of_other}),
     # Scheduled messages
     "scheduleMessage": lambda s: message(new_id(), s.to_be_sent),
     "scheduleMessage/file": lambda s: message(new_id(), s.to_be_sent | file(s)),
@@ -241,10 +268,10 @@ REQUESTS: dict[str, Callable[[Scenario], Ask]] = {
     "cancelScheduledMessage/left": lambda s: message(s.scheduled_by_left),
     "getScheduledMessage": lambda s: message(s.scheduled, shows=s.word),
     "getScheduledMessage/left": lambda s: message(s.scheduled_by_left, shows=s.word),
-    "listScheduledMessages": lambda s: Ask(shows=s.scheduled),
-    "listAllScheduledMessages": lambda s: Ask(query={"limit": 200}, shows=s.scheduled),
+    "listScheduledMessages": lambda s: Request(shows=s.scheduled),
+    "listAllScheduledMessages": lambda s: Request(query={"limit": 200}, shows=s.scheduled),
     # Media
-    "uploadMedia": lambda s: Ask(data=s.fresh_image()),
+    "uploadMedia": lambda s: Request(data=s.fresh_image()),
     "getMedia/message": lambda s: media(s.image_in_message),
     "getMedia/deleted": lambda s: media(s.image_of_deleted),
     "getMedia/scheduled": lambda s: media(s.image_to_be_sent),
@@ -257,5 +284,5 @@ REQUESTS: dict[str, Callable[[Scenario], Ask]] = {
 }
 
 
-def ask(row: str, scene: Scenario) -> Ask:
-    return REQUESTS[row](scene) if row in REQUESTS else Ask()
+def request_for(row: str, scenario: AuthorizationScenario) -> Request:
+    return REQUESTS[row](scenario) if row in REQUESTS else Request()

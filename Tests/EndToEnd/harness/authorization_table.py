@@ -24,10 +24,12 @@ CODES = {
     "403/pass": "password_wrong",
     "403/serv": "service_only",
     "404/ask": "invitation_not_found",
+    "404/block": "block_not_found",
     "404/dev": "device_not_found",
     "404/id": "identity_not_found",
     "404/file": "media_not_found",
     "404/later": "scheduled_message_not_found",
+    "404/report": "report_not_found",
     "404/login": "session_not_found",
     "404/office": "workspace_not_found",
     "404/room": "room_not_found",
@@ -68,6 +70,9 @@ linkIdentity                    401       409/pass   409/pass   409/pass   409/p
 unlinkIdentity                  401       404/id     404/id     404/id     404/id     404/id        201        400
 getPreferences                  401       200/own    200/own    200/own    200/own    200/own       200        400
 updatePreferences               401       201/own    201/own    201/own    201/own    201/own       201        400
+listBlockedUsers                401       200/own    200/own    200/own    200/own    200/own       200        400
+blockUser                       401       201/own    201/own    201/own    201/own    201/own       201        400
+unblockUser                     401       404/block  404/block  404/block  404/block  404/block     201        400
 listSessions                    401       200/own    200/own    200/own    200/own    200/own       200        400
 endSessions                     401       200/own    200/own    200/own    200/own    200/own       201        400
 endSession                      401       404/login  404/login  404/login  404/login  404/login     201        400
@@ -103,6 +108,22 @@ listBans                        401       404/room   403        404/room   404/r
 banUser                         401       404/room   403        404/room   404/room   201           201        201
 banUser/administrator           401       404/room   403        404/room   404/room   403           201        201
 unbanUser                       401       404/room   403        404/room   404/room   201           201        201
+fileReport                      401       404/room   201        404/room   404/room   201           201        400
+fileReport/message              401       404/room   201        404/room   404/room   201           201        400
+listReports                     401       404/room   403        404/room   404/room   200           200        200
+getReport                       401       404/room   200        404/room   404/room   200           200        200
+getReport/owner                 401       404/room   404/report 404/room   404/room   200           200        200
+getReport/administrator         401       404/room   200        404/room   404/room   404/report    200        200
+getReport/left                  401       404/room   404/report 200        404/room   200           200        200
+resolveReport                   401       404/room   403        404/room   404/room   201           201        201
+resolveReport/administrator     401       404/room   403        404/room   404/room   404/report    201        201
+reopenReport                    401       404/room   403        404/room   404/room   201           201        201
+reopenReport/administrator      401       404/room   403        404/room   404/room   404/report    201        201
+listReports/private             401       404/room   403        404/room   404/room   200           200        200
+getReport/private               401       404/room   200        404/room   404/room   200           200        200
+resolveReport/private           401       404/room   403        404/room   404/room   201           201        201
+listWorkspaceReports            401       404/office 403        404/office 403        200           200        200
+listAllReports                  401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 createInvite                    401       404/room   403        404/room   404/room   201           201        201
 listInvites                     401       404/room   403        404/room   404/room   200           200        400
 revokeInvite                    401       404/room   403        404/room   404/room   201           201        201

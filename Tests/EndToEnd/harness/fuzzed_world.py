@@ -49,7 +49,7 @@ def sent(operation: str, field: str) -> str:
 # For each example value, the property of `FuzzedScenario` that replaces it, by operation. None is the default.
 MEANINGS: dict[str, dict[str | None, str]] = {
     example("userId"): {
-        None: "member", "unbanUser": "banned", "withdrawInvitation": "invited", "inviteUser": "stranger",
+        None: "member", "unbanUser": "banned", "unblockUser": "blocked", "withdrawInvitation": "invited", "inviteUser": "stranger",
         "addMember": "stranger", "changeWorkspaceRole": "colleague", "removeWorkspaceMember": "colleague",
     },
     sent("transferRoom", "userId"): {None: "member", "transferWorkspace": "colleague"},
@@ -60,9 +60,10 @@ MEANINGS: dict[str, dict[str | None, str]] = {
     },
     example("messageId"): {
         None: "message", "sendMessage": "fresh", "scheduleMessage": "fresh", "getScheduledMessage": "scheduled",
-        "changeScheduledMessage": "scheduled", "cancelScheduledMessage": "scheduled",
+        "changeScheduledMessage": "scheduled", "cancelScheduledMessage": "scheduled", "fileReport": "message_of_member",
     },
     sent("moveThreadMarker", "messageId"): {None: "reply"},
+    example("reportId"): {None: "report", "reopenReport": "resolved_report"},
     example("inviteId"): {None: "invite", "revokeWorkspaceInvite": "workspace_invite"},
     example("deviceId"): {None: "device"},
     example("mediaId"): {None: "medium"},
@@ -86,8 +87,8 @@ def picture() -> bytes:
     return encoded("PNG", photograph((64, 48)))
 
 
-class Scenario:
-    """One of each, as the caller sees it. Parts are made when a request needs them."""
+class FuzzedScenario:
+    """One object of each kind, as the caller sees it. Each is created when a request needs it."""
 
     def __init__(self, world: World, caller: str):
         self.world = world
@@ -118,6 +119,13 @@ class Scenario:
     def banned(self) -> str:
         user = self.account()
         self.api.put(f"{Room(self.room).path}/bans/{user}")
+        return user
+
+    @functools.cached_property
+    def blocked(self) -> str:
+        """A user whom the caller blocks."""
+        user = self.account()
+        self.api.put(f"/v1/me/blocked-users/{user}")
         return user
 
     @functools.cached_property
@@ -212,6 +220,22 @@ class Scenario:
         response = self.api.request("POST", "/v1/media", data=picture(), headers={"Content-Type": OCTETS})
         return response.json()["id"]
 
+    @functools.cached_property
+    def message_of_member(self) -> str:
+        id = new_id()
+        self.world.acting_as(self.member).put(Room(self.room).message(id), {"text": "buy tea"})
+        return id
+
+    @functools.cached_property
+    def report(self) -> str:
+        body = {"id": new_id(), "userId": self.member, "reason": "spam"}
+        return self.api.post(f"{Room(self.room).path}/reports", body)["id"]
+
+    @functools.cached_property
+    def resolved_report(self) -> str:
+        self.api.post(f"{Room(self.room).path}/reports/{self.report}/resolve", {"outcome": "no_action"})
+        return self.report
+
     # MARK: Links, devices and logins
 
     @functools.cached_property
@@ -249,36 +273,37 @@ class Scenario:
         return self.world.admin.post(f"/v1/admin/users/{user}/password-reset", expect=200)["token"]
 
 
-class Stage:
-    """The scene of the moment; a new one when an operation has changed the last."""
+class ScenarioHolder:
+    """Holds the current scenario, and replaces it after an operation has changed it."""
 
     def __init__(self, world: World, caller: str):
         self.world = world
         self.caller = caller
-        self.scene = Scenario(world, caller)
+        self.scenario = FuzzedScenario(world, caller)
         self.operation: str | None = None
         self.is_changed = False
 
     @classmethod
-    def of_environment(cls) -> "Stage":
-        """As `environment` has told this process."""
+    def of_environment(cls) -> "ScenarioHolder":
+        """Reads the settings that the parent process put into the environment."""
         server = RunningServer(os.environ["HANSARD_FUZZED_URL"], os.environ["HANSARD_FUZZED_TOKEN"])
         return cls(World(server), os.environ["HANSARD_FUZZED_CALLER"])
 
     def enter(self, operation: str) -> None:
         if self.is_changed and operation != self.operation:
-            self.scene, self.is_changed = Scenario(self.world, self.caller), False
+            self.scenario, self.is_changed = FuzzedScenario(self.world, self.caller), False
         self.operation = operation
 
-    def answered(self, method: str, status: int) -> None:
+    def record(self, method: str, status: int) -> None:
         self.is_changed |= method != "GET" and 200 <= status < 300
 
-    def put(self, value, name: str | None = None):
-        """`value` with what exists in the place of each example; what `id` names is to be made, and is new each time."""
+    def substitute(self, value, name: str | None = None):
+        """`value` with each example replaced by the ID of an existing object. A field `id` gets a new ID, because the
+        request creates that object."""
         if isinstance(value, dict):
-            return {key: self.put(item, key) for key, item in value.items()}
+            return {key: self.substitute(item, key) for key, item in value.items()}
         if isinstance(value, list):
-            return [self.put(item, name) for item in value]
+            return [self.substitute(item, name) for item in value]
         if not isinstance(value, str):
             return value
         if name in FUTURE and value in example_times():
@@ -286,4 +311,4 @@ class Stage:
         meanings = MEANINGS.get(value)
         if meanings is None:
             return value
-        return new_id() if name == "id" else getattr(self.scene, meanings.get(self.operation, meanings[None]))
+        return new_id() if name == "id" else getattr(self.scenario, meanings.get(self.operation, meanings[None]))

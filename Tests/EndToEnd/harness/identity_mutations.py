@@ -109,6 +109,29 @@ def enable_user(world: World) -> Case:
     )
 
 
+def _blocked_by(person):
+    return lambda: [row["user"]["id"] for row in person.get("/v1/me/blocked-users")["blockedUsers"]]
+
+
+def block_user(world: World) -> Case:
+    anna, ben = world.users("Anna", "Ben")
+    path = f"/v1/me/blocked-users/{ben.id}"
+    return Case(
+        over_http(anna, "PUT", path, key=new_id()), lambda: anna.delete(path), _blocked_by(anna), log_out(anna),
+        "session_ended",
+    )
+
+
+def unblock_user(world: World) -> Case:
+    anna, ben = world.users("Anna", "Ben")
+    path = f"/v1/me/blocked-users/{ben.id}"
+    anna.put(path)
+    return Case(
+        over_http(anna, "DELETE", path, key=new_id()), lambda: anna.put(path), _blocked_by(anna), log_out(anna),
+        "session_ended",
+    )
+
+
 def rotate_signing_key(world: World) -> Case:
     rotate = "/v1/admin/signing-keys/rotate"
     return Case(
@@ -122,8 +145,8 @@ def upload_media(world: World) -> Case:
     content = new_id().encode()
 
     def do():
-        answer = anna.request("POST", "/v1/media", data=content, headers={"Content-Type": "application/octet-stream"})
-        return answer.status_code, answer.json().get("position"), answer.json().get("code")
+        response = anna.request("POST", "/v1/media", data=content, headers={"Content-Type": "application/octet-stream"})
+        return response.status_code, response.json().get("position"), response.json().get("code")
 
     def picture() -> dict:
         other = anna.request("POST", "/v1/media", data=new_id().encode()).json()
@@ -134,5 +157,5 @@ def upload_media(world: World) -> Case:
 
 OVER_IDENTITY = [
     change_password, reset_password, link_identity, unlink_identity, end_sessions, end_user_sessions, disable_user, enable_user,
-    rotate_signing_key, upload_media,
+    rotate_signing_key, upload_media, block_user, unblock_user,
 ]

@@ -20,8 +20,8 @@ EMOJI = "🫖"
 FOLLOWING_SECONDS = 60
 
 
-class Scenario:
-    """Serves until something in it has changed. What few questions need is made when it is asked for.
+class AuthorizationScenario:
+    """Is used until a request has changed something in it. Parts that few requests need are created on demand.
 
     Users have the same relation to the workspace as to the room. Workspaces have no bans, so the user who is banned
     from the room was removed from the workspace. The owner owns the channels too. The other members of the workspace
@@ -39,12 +39,12 @@ class Scenario:
         # Part of every text and name in the scenario. No error response may contain it.
         self.word = f"secret{new_id().replace('-', '')}"
         self.external_id = new_id()
-        self.asked: set[Person] = set()
+        self.invitees: set[Person] = set()
         self.pictures: set[str] = set()
 
     @classmethod
-    def cast(cls, world: World) -> dict[str, Person]:
-        """The people, who can play in any number of scenes."""
+    def people_of(cls, world: World) -> dict[str, Person]:
+        """The users. They can take part in any number of scenarios."""
         return {name: world.user(name.title()) for name in PEOPLE}
 
     def caller(self, role: str) -> Api:
@@ -79,7 +79,51 @@ class Scenario:
     def invite(self) -> dict:
         return self.owner.post(f"{self.room.path}/invites", {"id": new_id()})
 
-    # --- What is said in it
+    # --- Reports
+
+    def _report(self, by: Person, about: Person, room: Room | None = None) -> str:
+        body = {"id": new_id(), "userId": about.id, "reason": "spam", "comment": f"tells {self.word}"}
+        return by.post(f"{(room or self.room).path}/reports", body)["id"]
+
+    def _resolved(self, report: str) -> str:
+        self.owner.post(f"{self.room.path}/reports/{report}/resolve", {"outcome": "no_action"})
+        return report
+
+    @functools.cached_property
+    def report(self) -> str:
+        """Filed by the member."""
+        return self._report(self.member, self.other)
+
+    @functools.cached_property
+    def report_by_owner(self) -> str:
+        return self._report(self.owner, self.other)
+
+    @functools.cached_property
+    def report_about_administrator(self) -> str:
+        return self._report(self.member, self.administrator)
+
+    @functools.cached_property
+    def report_by_left(self) -> str:
+        """Filed before leaving."""
+        self.owner.put(f"{self.room.path}/members/{self.left.id}")
+        report = self._report(self.left, self.other)
+        self.left.post(f"{self.room.path}/leave")
+        return report
+
+    @functools.cached_property
+    def resolved_report(self) -> str:
+        return self._resolved(self.report)
+
+    @functools.cached_property
+    def resolved_report_about_administrator(self) -> str:
+        return self._resolved(self.report_about_administrator)
+
+    @functools.cached_property
+    def private_report(self) -> str:
+        """In the private channel, of which the workspace's administrator is not a member."""
+        return self._report(self.member, self.other, self.private)
+
+    # --- Messages in the room
 
     @functools.cached_property
     def message(self) -> str:
@@ -167,9 +211,9 @@ class Scenario:
         return self.owner.post(f"{self.workspace.path}/invites", {"id": new_id(), "role": "member"})
 
     def invited(self, *people: Person) -> Workspace:
-        for person in set(people) - self.asked:
+        for person in set(people) - self.invitees:
             self.owner.put(f"{self.workspace.path}/invitations/{person.id}", {"role": "member"})
-            self.asked.add(person)
+            self.invitees.add(person)
         return self.workspace
 
     @functools.cached_property
@@ -261,6 +305,16 @@ class Scenario:
         """A preference of the owner that differs from the default, as JSON text in a response."""
         self.owner.patch("/v1/me/preferences", {"sharesReadMarkers": False})
         return '"sharesReadMarkers":false'
+
+    @functools.cached_property
+    def blocked(self) -> Person:
+        """A user whom the owner blocks."""
+        self.owner.put(f"/v1/me/blocked-users/{self.passer_by.id}")
+        return self.passer_by
+
+    def blocks(self) -> list[str]:
+        """The IDs of the users whom the owner blocks."""
+        return [row["user"]["id"] for row in self.owner.get("/v1/me/blocked-users", limit=200)["blockedUsers"]]
 
     @functools.cached_property
     def device(self) -> str:

@@ -13,7 +13,7 @@ from schemathesis.core.parameters import ParameterLocation
 
 from .contract import contract
 from .errors import documented_codes
-from .fuzzed_world import Stage, example
+from .fuzzed_world import ScenarioHolder, example
 
 # The operations by the labels that Schemathesis gives them.
 OPERATIONS = {f"{operation.method} {operation.path}": operation for operation in contract().operations}
@@ -33,8 +33,8 @@ def lines(context, value) -> bytes:
 
 
 @functools.cache
-def stage() -> Stage:
-    return Stage.of_environment()
+def holder() -> ScenarioHolder:
+    return ScenarioHolder.of_environment()
 
 
 def operation_id(case) -> str:
@@ -47,41 +47,41 @@ def is_service() -> bool:
 
 @schemathesis.hook
 def before_call(context, case, kwargs) -> None:
-    """Names what exists where the request names the contract's examples."""
-    stage().enter(operation_id(case))
+    """Replaces the examples of the contract in the request with the IDs of existing objects."""
+    holder().enter(operation_id(case))
     if case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE:
-        clear_the_way(case)
+        remove_blockers(case)
     for part in ("path_parameters", "query", "body"):
         value = getattr(case, part)
-        if value and (put := stage().put(value)) != value:
-            setattr(case, part, put)
+        if value and (replaced := holder().substitute(value)) != value:
+            setattr(case, part, replaced)
 
 
-def clear_the_way(case) -> None:
-    """Most requests are to come to what their operation does: a user's token acts for nobody else, and nobody can make
-    up a cursor, or guess a revision."""
-    if not is_service() and is_to_go(case.headers.get(ACT_AS)):
+def remove_blockers(case) -> None:
+    """Removes parts that would make the server reject most requests early: a user's token cannot act as another user,
+    and nobody can make up a cursor or guess a revision."""
+    if not is_service() and should_remove(case.headers.get(ACT_AS)):
         del case.headers[ACT_AS]
-    if is_to_go(case.headers.get(IF_MATCH)):
+    if should_remove(case.headers.get(IF_MATCH)):
         del case.headers[IF_MATCH]
     query = case.query or {}
-    if is_to_go(query.get("cursor")):
+    if should_remove(query.get("cursor")):
         del query["cursor"]
     places = [name for name in PLACES if name in query]
-    if places and is_to_go("".join(str(query[name]) for name in places)):
+    if places and should_remove("".join(str(query[name]) for name in places)):
         for name in places[1:]:
             del query[name]
         query[places[0]] = example("messageId")
 
 
-def is_to_go(value: str | None) -> bool:
+def should_remove(value: str | None) -> bool:
     return value is not None and zlib.crc32(str(value).encode()) % KEPT != 0
 
 
 @schemathesis.hook
 def after_call(context, case, response) -> None:
-    """Counts: the tests hold that each operation succeeded."""
-    stage().answered(case.method, response.status_code)
+    """Counts the responses. The tests check that each operation succeeded at least once."""
+    holder().record(case.method, response.status_code)
     with pathlib.Path(os.environ["HANSARD_FUZZED_TALLY"]).open("a") as tally:
         tally.write(f"{operation_id(case)} {response.status_code}\n")
 
@@ -97,7 +97,7 @@ def the_code_is_documented(context, response, case) -> None:
     assert documented_codes().get(code) == status == problem["status"], f"{code} is not documented with {status}"
     if code != "method_not_allowed":
         listed = OPERATIONS[case.operation.label].spec["x-problems"].get(str(status), [])
-        assert code in listed, f"{operation_id(case)} is not documented to answer with {code}: {problem['detail']}"
+        assert code in listed, f"{operation_id(case)} is not documented to respond with {code}: {problem['detail']}"
 
 
 @schemathesis.hook
@@ -125,28 +125,28 @@ def is_too_much_at_once(case, code: str) -> bool:
     return code == "invalid_query" and sum(name in (case.query or {}) for name in PLACES) > 1
 
 
-def is_wordless(case, code: str) -> bool:
-    """What counts as a letter in all scripts no portable pattern says, nor how long a text is in bytes."""
+def has_no_words(case, code: str) -> bool:
+    """No portable pattern can say what counts as a letter in all scripts, or limit the length of a text in bytes."""
     if operation_id(case) != "search" or code != "invalid_query":
         return False
     words = case.query.get("q", "")
     return not any(character.isalnum() for character in words) or len(words.encode()) > QUERY_BYTES
 
 
-def is_a_services(case, code: str) -> bool:
-    """A session is opened without any login by a service alone."""
+def requires_service(case, code: str) -> bool:
+    """Only a service can create a session without any login."""
     if operation_id(case) != "createSession" or is_service():
         return False
     return code == "invalid_field" and all(case.body.get(name) is None for name in LOGINS)
 
 
-def is_nothing(case, code: str) -> bool:
-    """Where an answer has a null in the place of an ID, such as the device of a session that has none, Schemathesis makes
-    the next path of it: with the text None."""
+def has_null_id(case, code: str) -> bool:
+    """If a response has null instead of an ID, such as for the device of a session without one, Schemathesis builds the
+    next path with the text `None`."""
     return code == "invalid_id" and "None" in map(str, (case.path_parameters or {}).values())
 
 
-EXCUSES = (is_unguessable, is_at_another_revision, is_too_much_at_once, is_wordless, is_a_services, is_nothing)
+EXCUSES = (is_unguessable, is_at_another_revision, is_too_much_at_once, has_no_words, requires_service, has_null_id)
 
 
 def is_refused_by_line(case, response) -> bool:
