@@ -18,7 +18,7 @@ struct ChannelSpecs {
     ).with(.ofOffice(and: newcomer))
   }
 
-  @Test("members of the workspace make channels, guests do not, and strangers learn nothing")
+  @Test("members of the workspace create channels, guests cannot, and strangers learn nothing")
   func creates() {
     func creating(by user: UserID) -> Outcome<RoomDecider> {
       given(RoomDecider.self, []).with(.ofOffice(and: newcomer)).when(
@@ -41,7 +41,7 @@ struct ChannelSpecs {
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyChannels) }
   }
 
-  @Test("a public channel is open to members of its workspace, guests excepted; a private one to nobody")
+  @Test("members of the workspace except guests can join a public channel; nobody can join a private one")
   func joins() {
     channel().when(.members(.join), by: .user(bob)).thenRecorded(.members(.joined(bob, role: .member, invite: nil)))
     channel().when(.members(.join), by: .user(alice)).thenAlreadyDone(at: 3)
@@ -59,7 +59,7 @@ struct ChannelSpecs {
       .thenRecorded(.members(.joined(bob, role: .owner, invite: nil)))
   }
 
-  @Test("whatever the way, a channel takes in members of its workspace alone, guests too", arguments: [true, false])
+  @Test("only members of its workspace, guests included, can become members of a channel", arguments: [true, false])
   func takesInMembers(isPublic: Bool) {
     let channel = channel(isPublic: isPublic)
     channel.when(.members(.add(dave)), by: .user(carol)).thenRecorded(.members(.added(dave, role: .member)))
@@ -91,7 +91,7 @@ struct ChannelSpecs {
     }
   }
 
-  @Test("as members of a public channel they count as administrators, of a private one as what they are there")
+  @Test("as members they are administrators of a public channel, and have their own role in a private one")
   func overseesAsMember() {
     channel().when(.lifecycle(.edit(RoomEdit(name: "news"))), by: .user(alice)).thenAccepted()
     channel().when(.lifecycle(.delete), by: .user(alice)).thenAccepted()
@@ -104,7 +104,7 @@ struct ChannelSpecs {
     }
   }
 
-  @Test("what they may do by the workspace's role they take on for no longer than they have it")
+  @Test("rights from the workspace's role end with the role")
   func raisesNobody() {
     let joined = channel(then: [.members(.joined(bob, role: .member, invite: nil))])
     joined.when(.members(.changeRole(bob, .administrator)), by: .user(bob)).thenRejected(.roleNotAllowed)
@@ -114,7 +114,7 @@ struct ChannelSpecs {
     channel().when(.members(.changeRole(bob, .member)), by: .user(bob)).thenRejected(.memberNotFound)
   }
 
-  @Test("their invites give what they may give, for as long as they are administrators of the workspace")
+  @Test("their invites give administrator rights only while they are administrators of the workspace")
   func capsRole() {
     for (role, given): (WorkspaceRole, Role) in [(.administrator, .administrator), (.member, .member)] {
       var room = channel()
@@ -147,7 +147,7 @@ struct ChannelSpecs {
     WorkspaceDecider.consequences(of: [event], in: office, directory)
   }
 
-  @Test("who leaves the workspace, or is put out, leaves its channels, and none of these stays without an owner")
+  @Test("a user who leaves or is removed from the workspace leaves its channels, which keep an owner")
   func leavesWithWorkspace() {
     #expect(consequences(of: .members(.left(alice))) == [.room(general, .members(.left(alice)))])
     #expect(consequences(of: .members(.removed(alice))) == [.room(general, .members(.removed(alice)))])
@@ -184,7 +184,7 @@ struct ChannelSpecs {
         })
   }
 
-  @Test("the channels go with the workspace")
+  @Test("deleting the workspace deletes its channels")
   func goesWithWorkspace() {
     #expect(
       consequences(of: .lifecycle(.deleted)) == [

@@ -13,7 +13,7 @@ struct DirectRoomSpecs {
       ])
   }
 
-  @Test("all come in at once, and nobody owns it")
+  @Test("all members join at its creation, and it has no owner")
   func creates() {
     let creation = RoomCreation.direct(alice, bob, carol)
     given(RoomDecider.self, []).when(.lifecycle(.create(creation)), by: .user(alice)).thenRecorded(
@@ -29,7 +29,7 @@ struct DirectRoomSpecs {
     given(RoomDecider.self, []).when(.lifecycle(.create(foreign)), by: .user(alice)).thenRejected(.forbidden)
   }
 
-  @Test("whoever of them asks for it finds the one there is")
+  @Test("every member who requests it gets the same room")
   func isOne() {
     direct.when(.lifecycle(.create(.direct(alice, bob))), by: .user(alice)).thenAlreadyDone(at: 1)
     direct.when(.lifecycle(.create(.direct(bob, alice))), by: .user(bob)).thenAlreadyDone(at: 1)
@@ -45,7 +45,7 @@ struct DirectRoomSpecs {
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.directMembersOutOfRange) }
   }
 
-  @Test("its members and its looks are fixed, whoever wishes it; strangers learn nothing")
+  @Test("its members, name, topic and picture are fixed for everyone; strangers learn nothing")
   func isFixed() {
     let fixed: [RoomCommand] = [
       .lifecycle(.edit(RoomEdit(name: "us"))), .lifecycle(.edit(RoomEdit(topic: "us"))), .lifecycle(.archive),

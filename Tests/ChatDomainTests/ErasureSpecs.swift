@@ -30,7 +30,7 @@ struct ErasureSpecs {
       .account(.registered(.named("again"))),
     ]
 
-  @Test("in place of any event of a room, and whatever follows", arguments: 0..<everyRoomEvent.count)
+  @Test("in place of any event of a room, and all later events", arguments: 0..<everyRoomEvent.count)
   func room(place: Int) throws {
     var events = Self.everyRoomEvent
     events[place] = .erased(kind: 7)
@@ -39,7 +39,7 @@ struct ErasureSpecs {
     #expect((room.creationFingerprint == nil) == (place == 0))
   }
 
-  @Test("in place of any event of a user, and whatever follows", arguments: 0..<everyUserEvent.count)
+  @Test("in place of any event of a user, and all later events", arguments: 0..<everyUserEvent.count)
   func user(place: Int) {
     var events = Self.everyUserEvent
     events[place] = .erased(kind: 7)
@@ -51,7 +51,7 @@ struct ErasureSpecs {
     #expect((user.registrationFingerprint == nil) == (place == 0))
   }
 
-  @Test("the ID of what was erased stays taken, and the room goes on for its members")
+  @Test("the ID of an erased message stays taken, and the room remains usable")
   func erasedBeginnings() {
     let room = given(RoomDecider.self, [.erased(kind: 1)] + teaRoom.dropFirst())
     room.when(.lifecycle(.create(.named())), by: .user(alice)).thenRejected(.idInUse)

@@ -5,10 +5,10 @@ import Testing
 /// `Given.when` checks in every spec that the fingerprint of a command equals that of its first event.
 @Suite("Fingerprints")
 struct FingerprintSpecs {
-  /// Computed with Python's hashlib from the description of `Fingerprint`: each field led by its length as eight bytes,
-  /// little-endian, a missing one by the length −1.
-  @Test("are what their description says")
-  func knownAnswers() {
+  /// Computed with Python's hashlib from the description of `Fingerprint`: the length of each field precedes it as
+  /// eight bytes, little-endian. The length of a missing field is −1.
+  @Test("match known values")
+  func knownFingerprints() {
     #expect(Fingerprint(.text("tea"), .number(258), .text(nil)).bytes.text == "e7e2bfe6-26ff-d8ae-0ca5-8f6c240f670c")
     #expect(
       Fingerprint(.id(UUIDBytes(high: 0x0001_0203_0405_0607, low: 0x0809_0a0b_0c0d_0e0f)), .bytes([])).bytes.text
@@ -16,7 +16,7 @@ struct FingerprintSpecs {
     #expect(Fingerprint([]) == Fingerprint())
   }
 
-  @Test("tell lists apart that hold the same bytes")
+  @Test("differ for lists that consist of the same bytes")
   func fieldsAreSeparate() {
     let lists: [Fingerprint] = [
       Fingerprint(.text("ab"), .text("c")), Fingerprint(.text("a"), .text("bc")), Fingerprint(.text("abc")),
@@ -59,8 +59,12 @@ struct FingerprintSpecs {
       .devices(.set(phone, .named(tokens: [token, token]))), .devices(.invalidateToken(phone, token)),
       .devices(.invalidateToken(phone, PushToken(provider: .fcm, token: "a1"))), .devices(.remove(phone)),
       .devices(.remove(tablet)),
-      .account(.setPreferences(UserPreferences(sharesReadMarkers: true))),
-      .account(.setPreferences(UserPreferences(sharesReadMarkers: false))),
+      .account(.setPreferences(PreferencesEdit(sharesReadMarkers: true))),
+      .account(.setPreferences(PreferencesEdit(sharesReadMarkers: false))),
+      .account(.setPreferences(PreferencesEdit(acceptsDirectMessages: true))),
+      .account(.setPreferences(PreferencesEdit(acceptsDirectMessages: false))),
+      .account(.setPreferences(PreferencesEdit(sharesReadMarkers: true, acceptsDirectMessages: false))),
+      .blocks(.block(bob)), .blocks(.block(carol)), .blocks(.unblock(bob)), .blocks(.unblock(carol)),
     ]
     #expect(Set(commands.map { $0.fingerprint(by: alice) }).count == commands.count)
   }
@@ -91,6 +95,9 @@ struct FingerprintSpecs {
       .scheduling(.cancel(hello)), .scheduling(.cancel(id(41))),
       .scheduling(.send(hello, .saying(), revision: .first)),
       .scheduling(.send(id(41), .saying(), revision: .first)),
+      .report(hello), .report(id(41)), .report(hello, comment: "x"), .report(user: dave), .report(user: carol),
+      .report(user: dave, comment: "x"), .reports(.file(complaint, NewReport(.user(dave), reason: .hate))),
+      .resolve(), .resolve(id(91)), .resolve(complaint, .other), .resolve(note: "x"), .reopen(), .reopen(id(91)),
       .lifecycle(.restore), .lifecycle(.delete), .members(.changeRole(dave, .member)),
       .members(.changeRole(dave, .administrator)), .members(.changeRole(carol, .member)),
       .members(.transfer(to: dave)), .members(.transfer(to: carol)), .members(.ban(dave)), .members(.ban(carol)),
@@ -109,8 +116,8 @@ struct FingerprintSpecs {
       .messages(.edit(hello, MessageEdit(text: "hi", mentions: Mentions(everyone: true)))),
       .send(NewMessage(text: "hello", thread: id(41))), .send(NewMessage(text: "hello", thread: id(42))),
     ]
-    // Of these the author is a part.
-    let authored: [RoomCommand] = [.send(), .schedule()]
+    // The author is part of the fingerprints of these commands.
+    let authored: [RoomCommand] = [.send(), .schedule(), .report(hello), .report(user: dave)]
     let fingerprints = commands.map { $0.fingerprint(by: alice) } + authored.map { $0.fingerprint(by: bob) }
     #expect(Set(fingerprints).count == fingerprints.count)
   }

@@ -19,6 +19,7 @@ let link: InviteID = id(30)
 let hello: MessageID = id(40)
 let robot: ServiceID = id(50)
 let office: WorkspaceID = id(80)
+let complaint: ReportID = id(90)
 
 /// A time before the first given event.
 let dawn = Timestamp(milliseconds: 1_767_225_600_000)
@@ -173,6 +174,38 @@ extension RoomCommand {
   static func send(_ message: NewMessage, id: MessageID = hello) -> RoomCommand { .messages(.send(id, message)) }
 
   static func send(_ text: String = "hello", id: MessageID = hello) -> RoomCommand { .send(.plain(text), id: id) }
+}
+
+extension RoomCommand {
+  static func report(_ message: MessageID, id: ReportID = complaint, comment: String = "") -> RoomCommand {
+    .reports(.file(id, NewReport(.message(message), reason: .spam, comment: comment)))
+  }
+
+  static func report(user: UserID, id: ReportID = complaint, comment: String = "") -> RoomCommand {
+    .reports(.file(id, NewReport(.user(user), reason: .harassment, comment: comment)))
+  }
+
+  static func resolve(
+    _ id: ReportID = complaint, _ outcome: ReportOutcome = .noAction, note: String = ""
+  ) -> RoomCommand {
+    .reports(.resolve(id, ReportResolution(outcome: outcome, note: note)))
+  }
+
+  static func reopen(_ id: ReportID = complaint) -> RoomCommand { .reports(.reopen(id)) }
+}
+
+extension RoomEvent {
+  /// A report of a user.
+  static func reported(
+    _ user: UserID = dave, by reporter: UserID = carol, id: ReportID = complaint, comment: String = ""
+  ) -> RoomEvent {
+    .reports(
+      .filed(id, reporter: reporter, Report(subject: .user(user), reason: .harassment, comment: comment)))
+  }
+
+  static func resolved(_ id: ReportID = complaint, _ outcome: ReportOutcome = .noAction) -> RoomEvent {
+    .reports(.resolved(id, ReportResolution(outcome: outcome, note: "")))
+  }
 }
 
 extension ScheduledMessage {

@@ -75,7 +75,7 @@ struct KeyedCommandSpecs {
     teaRoom + [
       .sharing(.inviteCreated(.giving())), .messages(.sent(hello, author: bob, thread: nil, .plain("hello"))),
       .messages(.sent(id(41), author: dave, thread: nil, .plain("hello"))),
-      .scheduling(.scheduled(id(46), .saying(by: bob))),
+      .scheduling(.scheduled(id(46), .saying(by: bob))), .reported(),
     ]
 
   private static func sample(
@@ -85,6 +85,7 @@ struct KeyedCommandSpecs {
       .with(TestDirectory(registered: [alice, bob, carol, dave, newcomer]))
       .knowing(hello, .of(bob, at: 7)).knowing(id(41), .of(dave, ordinal: 2, at: 8))
       .knowing(id(44), .of(dave, in: MessageLocation(thread: 1, ordinal: 1)))
+      .knowing(complaint, .of(at: 10)).knowingContent(id(41), .plain("hello"))
     return Sample(given: given, command: command, context: context)
   }
 
@@ -108,6 +109,7 @@ struct KeyedCommandSpecs {
     sample(
       .scheduling(.send(id(46), .saying(by: bob), revision: LogPosition(9))),
       by: .service(for: bob, key: .retried, at: due)),
+    sample(.report(id(41), id: id(91))), sample(.resolve()), sample(.reopen()),
   ]
 
   // MARK: Users
@@ -141,6 +143,7 @@ struct KeyedCommandSpecs {
     sample(.sessions(.endMany(.others))), sample(.devices(.set(tablet, .named("tablet")))),
     sample(.devices(.invalidateToken(phone, token)), by: byService), sample(.devices(.remove(phone))),
     sample(.media(.upload(id(600), Media(hash: [1], contentType: "image/png", size: 3), name: nil))),
+    sample(.blocks(.block(bob))), sample(.blocks(.unblock(bob)), after: user + [.blocks(.blocked(bob))]),
   ]
 
   // MARK: Workspaces
@@ -182,6 +185,7 @@ extension RoomCommand {
     case react, unreact, pin, unpin
     case moveMarker, markUnread, moveThreadMarker, setFollowing
     case schedule, changeScheduled, cancelScheduled, sendScheduled
+    case fileReport, resolveReport, reopenReport
   }
 
   fileprivate var kind: Kind {
@@ -219,6 +223,9 @@ extension RoomCommand {
     case .scheduling(.change): .changeScheduled
     case .scheduling(.cancel): .cancelScheduled
     case .scheduling(.send): .sendScheduled
+    case .reports(.file): .fileReport
+    case .reports(.resolve): .resolveReport
+    case .reports(.reopen): .reopenReport
     }
   }
 }
@@ -230,6 +237,7 @@ extension UserCommand {
     case startSession, refreshSession, endSession, endSessions
     case setDevice, invalidateToken, removeDevice
     case upload
+    case block, unblock
   }
 
   fileprivate var kind: Kind {
@@ -253,6 +261,8 @@ extension UserCommand {
     case .devices(.invalidateToken): .invalidateToken
     case .devices(.remove): .removeDevice
     case .media(.upload): .upload
+    case .blocks(.block): .block
+    case .blocks(.unblock): .unblock
     }
   }
 }

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-@Suite("What a message has beside its text")
+@Suite("The parts of a message beside its text")
 struct MessagePartSpecs {
   private let room = given(RoomDecider.self, teaRoom)
   private let photo = Media(hash: [1], contentType: "image/png", size: 3, width: 1, height: 1)
@@ -25,7 +25,7 @@ struct MessagePartSpecs {
     sending(String(repeating: "x", count: 16_385), custom("order.shipped")).thenRejected(.textTooLong)
   }
 
-  @Test("an edit may take the text away where something else stands, and nowhere else")
+  @Test("an edit can remove the text only if another part remains")
   func emptyEdit() {
     var photo = KnownMessage.of(carol, at: 6)
     photo.hasParts = true
@@ -91,7 +91,7 @@ struct MessagePartSpecs {
     sending("", custom("a", "\"" + String(repeating: "b", count: bytes - 2) + "\"")).then(rejection)
   }
 
-  @Test("a file that the author may not use is refused, save where the message stands already")
+  @Test("a file that the author may not use is refused, except in a repeat")
   func missingMedia() {
     let details = MessageDetails(attachments: [Attachment(media: id(1), content: photo, name: nil)])
     let content = MessageContent(text: "look", details: details)
@@ -149,7 +149,7 @@ struct MessagePartSpecs {
     room.knowing(hello, sent).when(.annotations(.unreact(hello, text)), by: .user(dave)).then(rejection)
   }
 
-  @Test("every member reacts to what stands there, and takes back")
+  @Test("every member can add and remove reactions")
   func reacts() {
     let sent = KnownMessage.of(carol, at: 6)
     let gone = KnownMessage.of(carol, at: 6, deletedAt: 7)
@@ -195,7 +195,7 @@ struct MessagePartSpecs {
     known.knowing(id(41), sent).when(.annotations(.react(id(41), "👍")), by: .user(dave)).thenAccepted()
   }
 
-  @Test("what one reaction more or less makes of the counts")
+  @Test("the counts after adding or removing a reaction")
   func countsReactions() {
     let none = ReactionCounts.none
     let first = ReactionCounts(kinds: 1, users: 1, ownKinds: 1, isOwn: true)
@@ -228,7 +228,7 @@ struct MessagePartSpecs {
     archived.knowing(hello, sent).when(.annotations(.unpin(hello)), by: .user(dave)).thenAccepted()
   }
 
-  @Test("what is pinned stays where it was pinned, and a deletion takes the pin away")
+  @Test("a second pin keeps the first one's position, and a deletion removes the pin")
   func pinnedOnce() {
     let sent = KnownMessage.of(carol, at: 6)
     let pinned = given(

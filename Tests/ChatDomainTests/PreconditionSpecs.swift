@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-@Suite("What a client says it last saw")
+@Suite("Preconditions")
 struct PreconditionSpecs {
   /// A command that changes something, the events before it, and the revision that they result in.
   struct Change<D: Decider>: Sendable {
@@ -27,7 +27,7 @@ struct PreconditionSpecs {
     }
   }
 
-  @Test("a room is at its last change of looks, archiving or opening, and at nothing that its members do")
+  @Test("a room's revision changes with edits, archiving and restoring, not with its members' actions")
   func rooms() {
     let (made, talked): ([RoomEvent], [RoomEvent]) = (
       teaRoom, [.members(.left(dave)), .messages(.sent(hello, author: alice, thread: nil, .plain("tea?")))]
@@ -50,7 +50,7 @@ struct PreconditionSpecs {
     check(Change<RoomDecider>(events: archived + [.lifecycle(.restored)], command: edit, revision: revision + 1))
   }
 
-  @Test("a message is at its sending or its last edit, as it was looked up")
+  @Test("a message's revision is the position of its sending or last edit")
   func messages() {
     var message = KnownMessage.of(alice, at: 6)
     for revision: UInt64 in [6, 9] {
@@ -65,7 +65,7 @@ struct PreconditionSpecs {
     }
   }
 
-  @Test("a message that waits for its time is at its last writing")
+  @Test("a scheduled message's revision is the position of its last change")
   func scheduledMessages() {
     let scheduled = teaRoom + [.scheduling(.scheduled(hello, .saying()))]
     let changed = scheduled + [.scheduling(.changed(hello, ScheduledMessageEdit(text: "hi")))]
@@ -77,7 +77,19 @@ struct PreconditionSpecs {
     }
   }
 
-  @Test("a workspace is at its last change of looks")
+  @Test("a report's revision is the position where it was last filed, resolved or reopened")
+  func reports() {
+    for (revised, isOpen) in [(6, true), (7, false)] as [(UInt64, Bool)] {
+      var known = Known()
+      known.reports[.of(complaint)] = .of(at: 6, revised: revised, isOpen: isOpen)
+      for command: RoomCommand in isOpen ? [.resolve()] : [.reopen()] {
+        check(
+          Change<RoomDecider>(events: teaRoom + [.reported()], command: command, revision: revised, known: known))
+      }
+    }
+  }
+
+  @Test("a workspace's revision is the position of its last edit")
   func workspaces() {
     let made: [WorkspaceEvent] = [
       .lifecycle(.created(WorkspaceCreation(name: "office", creator: alice))),
@@ -91,7 +103,7 @@ struct PreconditionSpecs {
     }
   }
 
-  @Test("a user is at the last change of profile or address; a device at its last description or loss of a token")
+  @Test("revisions of users change with profile and address, revisions of devices with descriptions and lost tokens")
   func users() {
     let token = PushToken(provider: .apns, token: "aa")
     let rename = UserCommand.account(.changeProfile(ProfileEdit(nickname: "Al")))
@@ -109,7 +121,7 @@ struct PreconditionSpecs {
     }
   }
 
-  @Test("what is not there is at nothing")
+  @Test("a missing object has no revision")
   func absent() {
     let command = UserCommand.devices(.set(tablet, .named()))
     let state = given(UserDecider.self, aliceAtHome)

@@ -11,8 +11,9 @@ struct RejectionSpecs {
     let ways = Self.ofAccounts.merging(Self.ofSessionsAndDevices) { first, _ in first }
       .merging(Self.ofRooms) { first, _ in first }.merging(Self.ofInvites) { first, _ in first }
       .merging(Self.ofIdentities) { first, _ in first }.merging(Self.ofScheduling) { first, _ in first }
+      .merging(Self.ofReports) { first, _ in first }
       .merging(Self.ofModeration) { first, _ in first }.merging(Self.ofWorkspaces) { first, _ in first }
-      .merging(Self.ofMessageParts) { first, _ in first }
+      .merging(Self.ofMessageParts) { first, _ in first }.merging(Self.ofBlocks) { first, _ in first }
     let reach = try #require(ways[rejection], "no way to \(rejection.rawValue)")
     #expect(reach() == rejection)
   }
@@ -57,6 +58,22 @@ struct RejectionSpecs {
     },
   ]
 
+  private static let ofReports: Ways = [
+    .reportNotFound: { room([], .resolve()) },
+    .reportCommentTooLong: { room([], .report(user: dave, comment: String(repeating: "x", count: 2_049))) },
+    .reportNoteTooLong: {
+      var known = Known()
+      known.reports[.of(complaint)] = .of(at: 6)
+      return room([.reported()], .resolve(note: String(repeating: "x", count: 2_049)), knowing: known)
+    },
+    .tooManyReports: {
+      let open = (0..<UInt64(Limits.openReportsPerUserAndRoom)).map {
+        RoomEvent.reported(by: alice, id: id(1_000 + $0))
+      }
+      return room(open, .report(user: dave))
+    },
+  ]
+
   private static let ofAccounts: Ways = [
     .forbidden: { user(aliceAtHome, .account(.changeProfile(ProfileEdit(nickname: "Al"))), .user(bob)) },
     .serviceOnly: { user([], .account(.register(.named(externalID: "a-1")))) },
@@ -95,6 +112,19 @@ struct RejectionSpecs {
     .accountDisabled: {
       user(
         aliceAtHome + [.account(.disabled)], .sessions(.start(otherLogin, device: nil, proof: .password(version: 1))))
+    },
+  ]
+
+  private static let ofBlocks: Ways = [
+    .cannotBlockSelf: { user(aliceAtHome, .blocks(.block(alice))) },
+    .blockNotFound: { user(aliceAtHome, .blocks(.unblock(bob))) },
+    .tooManyBlockedUsers: {
+      let blocks = (0..<UInt64(Limits.blockedUsersPerUser)).map { UserEvent.blocks(.blocked(id(1000 + $0))) }
+      return user(aliceAtHome + blocks, .blocks(.block(bob)))
+    },
+    .directMessagesRefused: {
+      given(RoomDecider.self, []).with(TestDirectory(blocked: [bob: [alice]]))
+        .when(.lifecycle(.create(.direct(alice, bob))), by: .user(alice)).rejection
     },
   ]
 

@@ -129,9 +129,9 @@ struct RetrySpecs {
   @Test("in a room", arguments: ofRoom)
   func room(retry: Retry<RoomDecider>) throws { try checkRetry(retry, after: Self.room) }
 
-  @Test("of an act that its repetition would undo, or that has nothing left to be done to")
-  func repeatedActs() throws {
-    // Who stands as asked for already has it recorded under the key all the same, so that the late retry is known.
+  @Test("of a command that changed nothing, or whose object is gone")
+  func commandsWithoutEffect() throws {
+    // A command that changes nothing is still recorded under its key, so that a late retry is recognized.
     try checkRetry(
       Self.byBob(.lifecycle(.archive), then: [.lifecycle(.restored)]), after: Self.room + [.lifecycle(.archived)])
     try checkRetry(Self.byBob(.lifecycle(.restore), then: [.lifecycle(.archived)]), after: Self.room)
@@ -147,7 +147,7 @@ struct RetrySpecs {
       after: Self.room)
   }
 
-  @Test("a room is created once, whoever is in it by then")
+  @Test("a repeated creation returns the first room, whoever its members are")
   func creation() throws {
     let command = RoomCommand.lifecycle(.create(.named()))
     try checkRetry(
@@ -244,7 +244,7 @@ struct RetrySpecs {
 
   // MARK: Keys
 
-  @Test("a key that comes with something else is refused, and another's or a new key is no retry")
+  @Test("a key with another command is refused, and another user's key or a new key is not a retry")
   func reusedKey() throws {
     var harness = DeciderHarness<RoomDecider>(Self.room)
     let first = try harness.submit(.lifecycle(.edit(RoomEdit(name: "coffee"))), by: Self.bobContext)

@@ -16,6 +16,24 @@ extension Known {
   }
 }
 
+extension KnownReport {
+  /// A report of a user, filed at this position and last changed at `revised`.
+  static func of(
+    _ user: UserID? = dave, by reporter: UserID = carol, at position: UInt64, revised: UInt64? = nil,
+    isOpen: Bool = true, comment: String = ""
+  ) -> KnownReport {
+    let command = RoomCommand.report(user: user ?? dave, comment: comment)
+    return KnownReport(
+      reporter: reporter, reportedUser: user, filed: .at(position),
+      fingerprint: user == nil ? nil : command.fingerprint(by: reporter), isOpen: isOpen,
+      revised: .at(revised ?? position))
+  }
+}
+
+extension ReportKey {
+  static func of(_ id: ReportID) -> ReportKey { ReportKey(room: subject(), report: id) }
+}
+
 extension MessageKey {
   static func of(_ id: MessageID) -> MessageKey { MessageKey(room: subject(), message: id) }
 }
@@ -35,6 +53,14 @@ extension Given where D == RoomDecider {
       let key = ReactionKey(message: .of(id), user: user, emoji: emoji)
       if let reactions { known.reactions[key] = reactions }
     }
+  }
+
+  func knowing(_ id: ReportID, _ report: KnownReport?) -> Given {
+    changing { if let report { $0.reports[.of(id)] = report } }
+  }
+
+  func knowingContent(_ id: MessageID, _ content: MessageContent) -> Given {
+    changing { $0.contents[.of(id)] = content }
   }
 
   func knowing(media: [MediaID: Media]?) -> Given {

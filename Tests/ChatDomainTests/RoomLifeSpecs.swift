@@ -8,7 +8,7 @@ struct RoomLifeSpecs {
     given(RoomDecider.self, []).when(.lifecycle(.create(creation)), by: context)
   }
 
-  @Test("whoever makes a room owns it; a room made by a service is nobody's")
+  @Test("the creator owns a room; a room that a service creates has no owner")
   func creates() {
     creating(.named()).thenRecorded(.lifecycle(.created(.named())), .members(.joined(alice, role: .owner, invite: nil)))
     creating(.named(), by: .service(for: alice))
@@ -21,7 +21,7 @@ struct RoomLifeSpecs {
     creating(.named(by: stranger), by: .service(for: stranger)).thenRejected(.userNotFound)
   }
 
-  @Test("the same creation again is the first one, whatever became of the room")
+  @Test("a repeated creation returns the first one, whatever happened to the room")
   func createsOnce() {
     for later: [RoomEvent] in [
       [], [.lifecycle(.edited(RoomEdit(name: "coffee")))], [.lifecycle(.archived)], [.members(.left(alice))],
@@ -69,7 +69,7 @@ struct RoomLifeSpecs {
     }
   }
 
-  @Test("an archived room is opened again; an open one is open")
+  @Test("an archived room can be restored; restoring an open room changes nothing")
   func restores() {
     let archived = given(RoomDecider.self, teaRoom + [.lifecycle(.archived)])
     archived.when(.lifecycle(.restore), by: .user(bob)).thenRecorded(.lifecycle(.restored))
@@ -128,7 +128,7 @@ struct RoomLifeSpecs {
     }
   }
 
-  @Test("an archived room can be read, left and tidied, and takes nothing new")
+  @Test("an archived room can be read, left and cleaned up, and accepts nothing new")
   func archived() {
     let events: [RoomEvent] =
       teaRoom + [

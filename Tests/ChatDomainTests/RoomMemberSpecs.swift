@@ -9,7 +9,7 @@ struct RoomMemberSpecs {
     given(RoomDecider.self, teaRoom + later).with(TestDirectory(registered: [alice, bob, carol, dave, newcomer]))
   }
 
-  @Test("a service brings in the user for whom it acts")
+  @Test("a service adds the user for whom it acts")
   func joins() {
     room().when(.members(.join), by: .service(for: newcomer))
       .thenRecorded(.members(.joined(newcomer, role: .member, invite: nil)))
@@ -56,7 +56,7 @@ struct RoomMemberSpecs {
       .thenRejected(.forbidden)
   }
 
-  @Test("a member leaves; for anyone else there is no room")
+  @Test("members can leave; anyone else gets room_not_found")
   func leaves() {
     room().when(.members(.leave), by: .user(carol)).thenRecorded(.members(.left(carol)))
     room().when(.members(.leave), by: .user(alice)).thenRejected(.ownerMustTransfer)
@@ -69,7 +69,7 @@ struct RoomMemberSpecs {
     room().when(.members(.leave), by: .service()).thenRejected(.forbidden)
   }
 
-  @Test("who comes into an empty room that had an owner owns it, by whatever way; a room that had none stays without")
+  @Test("whoever joins an empty room that had an owner owns it; a room without an owner stays without one")
   func inheritsEmptyRoom() {
     let gone: [RoomEvent] = [.members(.left(bob)), .members(.left(carol)), .members(.left(dave))]
     let ways: [(RoomCommand, CommandContext, (Role) -> RoomEvent)] = [
@@ -105,7 +105,9 @@ struct RoomMemberSpecs {
     }
   }
 
-  @Test("who left or was removed has no rights", arguments: [RoomEvent.members(.left(bob)), .members(.removed(bob))])
+  @Test(
+    "users who left or were removed have no rights",
+    arguments: [RoomEvent.members(.left(bob)), .members(.removed(bob))])
   func losesRights(end: RoomEvent) {
     let commands: [RoomCommand] = [
       .lifecycle(.edit(RoomEdit(name: "coffee"))), .lifecycle(.archive), .sharing(.createInvite(.giving())),

@@ -26,7 +26,7 @@ struct RoomMessageSpecs {
     empty.when(.send(), by: .nobody()).thenRejected(.forbidden)
   }
 
-  @Test("the same message again is the first one, whatever became of it")
+  @Test("a repeated message returns the first one, whatever happened to it")
   func sendsOnce() {
     for prior in [sent, deleted] {
       for state in [room(), room([.lifecycle(.archived)])] {
@@ -68,7 +68,7 @@ struct RoomMessageSpecs {
 
   // MARK: Edit
 
-  @Test("a message is edited by its author alone, also to what it was")
+  @Test("only its author edits a message, even without changing it")
   func edits() {
     let edit = RoomCommand.messages(.edit(hello, .plain("hello")))
     let room = room()
@@ -109,7 +109,7 @@ struct RoomMessageSpecs {
 
   // MARK: Read marker
 
-  @Test("a read marker moves forward only, and a repeat of its move is always answered")
+  @Test("a read marker only moves forward, and a repeat always succeeds")
   func movesMarker() {
     let second = KnownMessage.of(dave, ordinal: 2, at: 7)
     let state = room([.messages(.sent(id(41), author: dave, thread: nil, .plain("hello")))])
@@ -143,7 +143,7 @@ struct RoomMessageSpecs {
     #expect(members?[newcomer] == Member(role: .member, joined: .at(8), joinedOrdinal: 2, marker: 2))
   }
 
-  @Test("who comes back starts anew at the return")
+  @Test("a user who rejoins starts again with everything read")
   func rejoins() {
     let state = room([.members(.left(alice)), .members(.joined(alice, role: .member, invite: nil))]).state
     #expect(state.room?.members[alice] == Member(role: .member, joined: .at(8), joinedOrdinal: 1, marker: 1))

@@ -45,7 +45,7 @@ struct RoomModerationSpecs {
     room().when(.members(.changeRole(alice, .member)), by: .service()).thenRejected(.ownerMustTransfer)
   }
 
-  @Test("the owner hands the room over and is an administrator then")
+  @Test("the owner transfers the room and becomes an administrator")
   func transfers() {
     room().when(.members(.transfer(to: carol)), by: .user(alice))
       .thenRecorded(.members(.roleChanged(carol, .owner)), .members(.roleChanged(alice, .administrator)))
@@ -60,7 +60,7 @@ struct RoomModerationSpecs {
     ownerless.when(.members(.transfer(to: carol)), by: .service()).thenRecorded(.members(.roleChanged(carol, .owner)))
   }
 
-  @Test("an owner who is put out leaves the room to the highest, and among these to who was there first")
+  @Test("after an owner is removed, the longest-standing member with the highest role owns the room")
   func succession() {
     room().when(.members(.remove(alice)), by: .service())
       .thenRecorded(.members(.removed(alice)), .members(.roleChanged(bob, .owner)))
@@ -91,7 +91,7 @@ struct RoomModerationSpecs {
     #expect(room([.members(.banned(dave))]).state.room?.members[dave] == nil)
   }
 
-  @Test("who is banned comes in by no way, and by every way when the ban is lifted")
+  @Test("a banned user cannot join in any way until the ban is lifted")
   func keepsOut() {
     let shared: [RoomEvent] = [.sharing(.inviteCreated(.giving())), .members(.banned(dave))]
     let ways: [(RoomCommand, CommandContext)] = [
@@ -108,7 +108,7 @@ struct RoomModerationSpecs {
     room(shared).when(.members(.unban(carol)), by: .user(bob)).thenRejected(.banNotFound)
   }
 
-  @Test("a ban comes before every other reason for a refusal, and shows nothing that was not there to be found")
+  @Test("a ban is checked before other reasons for a rejection, and does not reveal invisible rooms")
   func banComesFirst() {
     let shared: [RoomEvent] = [.sharing(.inviteCreated(.giving(uses: 1)))]
     let accept = RoomCommand.sharing(.acceptInvite(link))
@@ -141,7 +141,7 @@ struct RoomModerationSpecs {
 
   // MARK: Silence
 
-  @Test("silences that are over are forgotten when the next one who is silenced goes")
+  @Test("expired silences are dropped when the next silenced member leaves")
   func forgetsSilences() {
     let (soon, end) = (Stamp.at(8).time, Stamp.at(9).time)
     let gone: [RoomEvent] = [
@@ -167,7 +167,7 @@ struct RoomModerationSpecs {
     room().when(.members(.silence(carol, until: later)), by: .user(newcomer)).thenRejected(.roomNotFound)
   }
 
-  @Test("who is silenced speaks again when the time has come, and may all the while read, delete and leave")
+  @Test("a silenced member can write again afterwards, and can read, delete and leave meanwhile")
   func voice() {
     let said: [RoomEvent] = [.messages(.sent(hello, author: carol, thread: nil, .plain("hello")))]
     func knowing(_ later: [RoomEvent]) -> Given<RoomDecider> {
@@ -190,7 +190,7 @@ struct RoomModerationSpecs {
     }
   }
 
-  @Test("leaving and coming back does not give the voice back, until the silence is over")
+  @Test("leaving and rejoining does not end a silence")
   func silenceStays() {
     for end: RoomEvent in [.members(.left(carol)), .members(.removed(carol)), .members(.banned(carol))] {
       let back: [RoomEvent] = [.members(.silenced(carol, until: later)), end, .members(.added(carol, role: .member))]

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-@Suite("Read markers and marks")
+@Suite("Read markers and unread marks")
 struct RoomReadingSpecs {
   private let first: MessageID = id(41)
   private let second: MessageID = id(42)
@@ -17,7 +17,7 @@ struct RoomReadingSpecs {
 
   private func message(_ ordinal: UInt64) -> KnownMessage { .of(alice, ordinal: ordinal, at: 5 + ordinal) }
 
-  @Test("a marker moves forward, and stands still for an earlier message")
+  @Test("a marker moves forward, and does not move for an earlier message")
   func moves() {
     room().knowing(second, message(2)).when(.reading(.moveMarker(to: second)), by: .user(carol))
       .thenRecorded(.reading(.markerMoved(carol, to: second, ordinal: 2)))
@@ -27,7 +27,7 @@ struct RoomReadingSpecs {
     read.knowing(third, message(3)).when(.reading(.moveMarker(to: third)), by: .user(carol)).thenAccepted()
   }
 
-  @Test("members mark as unread what is there, also what is marked already")
+  @Test("members can mark existing messages as unread, even repeatedly")
   func marks() {
     let event = RoomEvent.reading(.markedUnread(carol, from: second, ordinal: 2))
     let command = RoomCommand.reading(.markUnread(from: second))
@@ -55,7 +55,7 @@ struct RoomReadingSpecs {
     lifted.knowing(third, message(3)).when(.reading(.moveMarker(to: third)), by: .user(carol)).thenAlreadyDone(at: 8)
   }
 
-  @Test("one's own message lifts the mark, another's does not")
+  @Test("sending a message clears the sender's mark only")
   func sending() {
     let mark = RoomEvent.reading(.markedUnread(carol, from: second, ordinal: 2))
     func unreadFrom(_ author: UserID) -> UInt64? {
@@ -66,7 +66,7 @@ struct RoomReadingSpecs {
     #expect(unreadFrom(bob) == 2)
   }
 
-  @Test("a message in a thread is no place of the room's marker")
+  @Test("the room's marker cannot move to a message in a thread")
   func threads() {
     var inThread = message(1)
     inThread.place = MessageLocation(thread: 1, ordinal: 9)
@@ -75,7 +75,7 @@ struct RoomReadingSpecs {
     }
   }
 
-  @Test("a user says who sees the markers, and nobody else does")
+  @Test("only the user decides who sees the user's markers")
   func preferences() {
     let command = UserCommand.account(.setPreferences(PreferencesEdit(sharesReadMarkers: false)))
     let known = given(UserDecider.self, aliceAtHome)

@@ -16,7 +16,7 @@ struct RoomSchedulingSpecs {
 
   // MARK: Schedule
 
-  @Test("members schedule, in their own name, in a room that is open")
+  @Test("members can schedule messages as themselves in an open room")
   func schedules() {
     let empty = given(RoomDecider.self, teaRoom)
     empty.when(.schedule(), by: .user(carol)).thenRecorded(.scheduling(.scheduled(hello, .saying())))
@@ -32,7 +32,7 @@ struct RoomSchedulingSpecs {
       .roomArchived)
   }
 
-  @Test("the same again is the first one, whatever became of it; anything else clashes")
+  @Test("a repeat returns the first one, whatever happened to it; other content is refused")
   func schedulesOnce() {
     for state in [
       room(), room(.scheduling(.cancelled(hello))), room(.scheduling(.failed(hello, .silenced))),
@@ -51,7 +51,7 @@ struct RoomSchedulingSpecs {
       .thenRejected(.idInUse)
   }
 
-  @Test("an ID that was given to a scheduled message is no other message's, whatever became of it")
+  @Test("the ID of a scheduled message stays taken, whatever happened to the message")
   func reservesID() {
     for state in [room(), room(.scheduling(.cancelled(hello))), room(.scheduling(.failed(hello, .silenced)))] {
       for user in [carol, dave] {
@@ -86,7 +86,7 @@ struct RoomSchedulingSpecs {
 
   // MARK: Change and cancel
 
-  @Test("its author alone changes and cancels it, as long as it waits")
+  @Test("only its author can change and cancel it, while it is waiting")
   func changes() {
     let edit = ScheduledMessageEdit(text: "hi")
     room().knowingScheduled(hello, prior).when(.reschedule(text: "hi"), by: .user(carol))
@@ -115,7 +115,7 @@ struct RoomSchedulingSpecs {
     room().when(.reschedule(id(41), text: "hi"), by: .user(carol)).thenRejected(.scheduledMessageNotFound)
   }
 
-  @Test("its author cancels it out of the room too, and changes it in the room alone")
+  @Test("its author can cancel it after leaving the room, but change it only as a member")
   func cancelsFromOutside() throws {
     let cancel = RoomCommand.scheduling(.cancel(hello))
     for gone: [RoomEvent] in [[.members(.left(carol))], [.members(.removed(carol))], [.members(.banned(carol))]] {
@@ -147,7 +147,7 @@ struct RoomSchedulingSpecs {
       after: teaRoom + [.scheduling(.scheduled(hello, .saying()))])
   }
 
-  @Test("what is absent in a change stays")
+  @Test("fields that are absent in a change keep their values")
   func partialChange() {
     let time = noon.adding(milliseconds: 90_000)
     let state = room(
@@ -169,7 +169,7 @@ struct RoomSchedulingSpecs {
 
   // MARK: Send
 
-  @Test("the server sends what is due, once, and nobody else does")
+  @Test("only the server sends due messages, each once")
   func sends() {
     let command = RoomCommand.sendDue()
     let now = CommandContext.service(for: carol, at: due)
@@ -187,7 +187,7 @@ struct RoomSchedulingSpecs {
     #expect(room(sent).state.room?.scheduled.isEmpty == true)
   }
 
-  @Test("what was changed since it was looked up is not sent as it was")
+  @Test("a message that was changed after the lookup is not sent in its old form")
   func changedMeanwhile() {
     let now = CommandContext.service(for: carol, at: due)
     let changed = room(.scheduling(.changed(hello, ScheduledMessageEdit(text: "hi"))))
@@ -196,7 +196,7 @@ struct RoomSchedulingSpecs {
       .thenRecorded(.messages(.sent(hello, author: carol, thread: nil, .plain("hi"))))
   }
 
-  @Test("what cannot be sent says why, and waits no more")
+  @Test("a message that cannot be sent gets the reason and stops waiting")
   func fails() {
     for (event, reason) in [
       (.members(.left(carol)), .notAMember), (.members(.banned(carol)), .notAMember),
@@ -259,7 +259,7 @@ struct RoomSchedulingSpecs {
       .thenRecorded(.scheduling(.scheduled(id(46), ScheduledMessage(author: carol, content: content, sendAt: due))))
   }
 
-  @Test("who may not speak schedules nothing, and may take back what waits")
+  @Test("a user who may not write cannot schedule, but can cancel")
   func silenced() {
     let silent = room(.members(.silenced(carol, until: due)))
     silent.when(.schedule(id: id(46)), by: .user(carol)).thenRejected(.memberSilenced)

@@ -24,7 +24,7 @@ struct RoomSharingSpecs {
     state.when(.sharing(.revokeInvite(link)), by: .user(carol)).thenRejected(.forbidden)
   }
 
-  @Test("an invite gives at most the role of who makes it, and never ownership")
+  @Test("an invite gives at most its creator's role, and never ownership")
   func roles() {
     let state = given(RoomDecider.self, teaRoom)
     for context: CommandContext in [.user(alice), .user(bob), .service()] {
@@ -57,7 +57,7 @@ struct RoomSharingSpecs {
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.inviteUsesOutOfRange) }
   }
 
-  @Test("how many live invites a room has: the revoked and the expired are not counted")
+  @Test("how many valid invites a room has; revoked and expired ones do not count")
   func inviteCount() {
     for (live, isAccepted) in [(999, true), (1000, false), (1001, false)] {
       var events = teaRoom
@@ -111,7 +111,7 @@ struct RoomSharingSpecs {
 
   // MARK: Accept
 
-  @Test("an invite lets a registered user in, in the role that it gives")
+  @Test("a registered user joins through an invite with its role")
   func accepts() {
     shared(.giving(.administrator)).when(.sharing(.acceptInvite(link)), by: .user(newcomer))
       .thenRecorded(.members(.joined(newcomer, role: .administrator, invite: link)))
@@ -122,7 +122,7 @@ struct RoomSharingSpecs {
       .thenRejected(.inviteNotFound)
   }
 
-  @Test("an invite gives no more than its maker still has: who was put out does not come back by it as what they were")
+  @Test("an invite gives at most its creator's current role, so removed users do not regain theirs through it")
   func capsRole() {
     /// An invite that bob created while he was an administrator.
     func shared(_ role: Role, then later: [RoomEvent]) -> Given<RoomDecider> {
@@ -147,7 +147,7 @@ struct RoomSharingSpecs {
       .thenRecorded(.members(.joined(bob, role: .member, invite: link)))
   }
 
-  @Test("who is in already stays in as before, even by a dead invite")
+  @Test("a member who accepts an invite keeps the role, even if the invite has ended")
   func acceptsOnce() {
     shared().when(.sharing(.acceptInvite(link)), by: .user(carol)).thenAlreadyDone(at: 4)
     let joined = RoomEvent.members(.joined(newcomer, role: .member, invite: link))
@@ -157,7 +157,7 @@ struct RoomSharingSpecs {
     }
   }
 
-  @Test("a dead invite lets nobody in, and says why")
+  @Test("an invite that has ended admits nobody, and the rejection says why")
   func refuses() {
     let accept = RoomCommand.sharing(.acceptInvite(link))
     shared(then: [.sharing(.inviteRevoked(link))]).when(accept, by: .user(newcomer)).thenRejected(.inviteRevoked)
@@ -172,7 +172,7 @@ struct RoomSharingSpecs {
       .thenRejected(.inviteRevoked)
   }
 
-  @Test("an invite is used up by joins, whether who came in is still there or not", arguments: [1, 2, 3] as [UInt32])
+  @Test("every join uses up an invite, even if the user has left again", arguments: [1, 2, 3] as [UInt32])
   func usedUp(maximum: UInt32) {
     let joins = [61, 62].flatMap { number -> [RoomEvent] in
       [.members(.joined(id(number), role: .member, invite: link)), .members(.left(id(number)))]

@@ -31,7 +31,7 @@ struct RoomThreadSpecs {
 
   // MARK: Threads
 
-  @Test("a thread hangs from a message of the room's own timeline, and counts by itself")
+  @Test("the root of a thread is in the room's own timeline, and a thread has its own ordinals")
   func beginsThread() {
     sending(to: hello, [hello: sent])
       .thenRecorded(.messages(.sent(reply, author: dave, thread: place(1), .plain("yes"))))
@@ -49,7 +49,7 @@ struct RoomThreadSpecs {
       .thenRecorded(.messages(.sent(reply, author: dave, thread: place(2), .plain("yes"))))
   }
 
-  @Test("the thread is part of what a retry must say again")
+  @Test("a retry must name the same thread")
   func retriedInThread() {
     let prior = KnownMessage(
       author: dave, place: MessageLocation(thread: 1, ordinal: 1), sent: .at(7), sentAt: Stamp.at(7).time,
@@ -83,7 +83,7 @@ struct RoomThreadSpecs {
     #expect(state.room?.members[dave]?.marker == 0 && state.room?.members[alice]?.marker == 0)
   }
 
-  @Test("edits and deletions say where in the thread the message stands")
+  @Test("edits and deletions have the message's location in the thread")
   func changesInThread() {
     var inThread = known(MessageLocation(thread: 1, ordinal: 3))
     inThread.author = dave
@@ -96,11 +96,11 @@ struct RoomThreadSpecs {
 
   // MARK: Replies
 
-  @Test("a message answers one that is read in the same place")
-  func answers() {
-    sending(answering: hello).thenRejected(.messageNotFound)
-    sending(answering: hello, [hello: sent]).thenAccepted()
-    sending(answering: hello, [hello: known(.room(1), deleted: true)]).thenAccepted()
+  @Test("a message replies to a message of the same timeline")
+  func replies() {
+    sending(replyingTo: hello).thenRejected(.messageNotFound)
+    sending(replyingTo: hello, [hello: sent]).thenAccepted()
+    sending(replyingTo: hello, [hello: known(.room(1), deleted: true)]).thenAccepted()
     let inThread = known(MessageLocation(thread: 1, ordinal: 1))
     sending(replyingTo: hello, [hello: inThread]).thenRejected(.replyElsewhere)
 
@@ -155,7 +155,7 @@ struct RoomThreadSpecs {
   // MARK: Lookups
 
   @Test(
-    "a message asks for its ID, for the root of its thread and for what it answers, and is decided with each of them")
+    "a message is decided with lookups of its ID, its thread's root and the message that it replies to")
   func asksForMessages() {
     let command = RoomCommand.send(NewMessage(text: "yes", replyTo: id(42), thread: hello), id: reply)
     let lookup = command.lookup(on: subject(), by: .user(dave, key: .retried))

@@ -114,6 +114,9 @@ struct TestDirectory: Directory {
   var devices: [PushToken: [DeviceReference]] = [:]
   var registered: Set<UserID> = [alice, bob, carol, dave]
   var disabled: Set<UserID> = []
+  /// The users whom each user blocks.
+  var blocked: [UserID: Set<UserID>] = [:]
+  var refusingDirectMessages: Set<UserID> = []
   /// The members of each workspace.
   var workspaces: [WorkspaceID: [UserID: WorkspaceRole]] = [:]
   var rooms: [RoomID: Room] = [:]
@@ -124,6 +127,8 @@ struct TestDirectory: Directory {
   func devices(holding token: PushToken) -> [DeviceReference] { devices[token] ?? [] }
   func isRegistered(_ user: UserID) -> Bool { registered.contains(user) }
   func isDisabled(_ user: UserID) -> Bool { disabled.contains(user) }
+  func isBlocked(_ user: UserID, by blocker: UserID) -> Bool { blocked[blocker]?.contains(user) == true }
+  func acceptsDirectMessages(_ user: UserID) -> Bool { !refusingDirectMessages.contains(user) }
   func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole? { workspaces[workspace]?[user] }
   func room(_ id: RoomID) -> Room? { rooms[id] }
 

@@ -38,7 +38,7 @@ struct UsageSpecs {
     try usage.check(Usage(messages: 1), by: anna, at: try time("2026-07-06T00:00:00Z"), under: quotas)
   }
 
-  @Test("bytes of media are held against their own limit")
+  @Test("bytes of media have their own limit")
   func media() throws {
     let quotas = Quotas(messagesPerDay: 1, mediaBytesPerDay: 1_000)
     let now = try time("2026-07-05T12:00:00Z")
@@ -56,7 +56,7 @@ struct UsageSpecs {
     try usage.check(Usage(messages: 1), by: anna, at: now, under: quotas)
   }
 
-  @Test("another day forgets the one that was counted, also one before it: then the clock had been ahead")
+  @Test("a different day resets the counts, even an earlier day after the clock was ahead")
   func newDay() throws {
     var usage = DailyUsage()
     usage.charge(Usage(messages: 3), to: anna, at: try time("2026-07-05T23:00:00Z"))
@@ -69,7 +69,7 @@ struct UsageSpecs {
     #expect(usage.used(by: ben, on: UsageDay(of: before)) == Usage(messages: 9))
   }
 
-  @Test("what a service does in a user's name is the operator's own; else what is sent or scheduled counts")
+  @Test("sent and scheduled messages count, except those from a service that acts as a user")
   func services() {
     let message = MessageID(UUIDBytes(high: 3, low: 3))
     let later = ScheduledMessage(author: anna, content: .plain("x"), sendAt: Timestamp(milliseconds: 1))
@@ -105,6 +105,15 @@ struct UsageSpecs {
     #expect(
       usage(.scheduling(.changed(message, ScheduledMessageEdit(text: "four"))))
         == Usage(scheduledBytes: record + 4, events: 1, bytes: record + 4))
+    let reported = ReportedMessage(
+      id: message, author: ben, sentAt: Timestamp(milliseconds: 1), content: .plain("four"))
+    let report = Report(subject: .message(reported), reason: .spam, comment: "six...")
+    let id = ReportID(UUIDBytes(high: 4, low: 4))
+    #expect(usage(.reports(.filed(id, reporter: anna, report))) == Usage(events: 1, bytes: record + 10))
+    #expect(usage(.reports(.filed(id, reporter: anna, nil))) == Usage(events: 1, bytes: record))
+    #expect(
+      usage(.reports(.resolved(id, ReportResolution(outcome: .other, note: "four"))))
+        == Usage(events: 1, bytes: record + 4))
     #expect(
       usage(RoomEvent.lifecycle(.created(RoomCreation(kind: .group, name: "four", creator: anna))))
         == Usage(rooms: 1, events: 1, bytes: record + 4))
@@ -114,7 +123,7 @@ struct UsageSpecs {
     #expect(usage(.invitations(.invited(ben, role: .member))) == Usage(invites: 1, events: 1, bytes: record))
   }
 
-  @Test("who has used up the events of a day may still end things, as many again, and end every session")
+  @Test("a user without events left can still end as many things again, and every session")
   func upkeep() throws {
     let room = RoomID(UUIDBytes(high: 2, low: 2))
     let quotas = Quotas(eventsPerDay: 2, bytesPerDay: 2_000)

@@ -27,7 +27,7 @@ struct UserAccountSpecs {
       .when(.account(.register(.named())), by: .nobody()).thenAlreadyDone(at: 1)
   }
 
-  @Test("who repeats a registration with the right password learns that the account is disabled, and nobody else")
+  @Test("only a repeated registration with the right password reveals that the account is disabled")
   func repeatsOfDisabled() {
     let state = given(UserDecider.self, aliceAtHome + [.account(.disabled)])
     state.when(.account(.register(.named())), by: .nobody()).thenRejected(.accountDisabled)
@@ -53,7 +53,7 @@ struct UserAccountSpecs {
       .thenRejected(.externalIDInUse)
   }
 
-  @Test("only a service vouches for who has no password, or gives an external ID")
+  @Test("only a service registers users without a password or with an external ID")
   func vouches() {
     let imported = Registration.named(email: nil, externalID: "a-1", credential: nil)
     registering(imported, by: .service()).thenRecorded(.account(.registered(imported)))
@@ -89,7 +89,7 @@ struct UserAccountSpecs {
   }
 
   @Test(
-    "a nickname shows, and does not turn the text around it",
+    "a nickname is visible and has no text direction controls",
     arguments: [
       ("\u{200b}", .nicknameEmpty), ("\u{3164}", .nicknameEmpty), (" \u{2003}", .nicknameEmpty),
       ("\u{301}", .nicknameEmpty), ("\u{202e}", .nicknameEmpty), ("a\u{0}", .nameMalformed),

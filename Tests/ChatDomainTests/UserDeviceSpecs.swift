@@ -62,7 +62,7 @@ struct UserDeviceSpecs {
     state.when(setting(id(1000)), by: .user(alice)).thenAccepted()
   }
 
-  @Test("a dead token is taken from its device, by a service alone, and not once it was replaced")
+  @Test("only a service removes an invalid token from its device, unless it was replaced")
   func invalidates() {
     let command = UserCommand.devices(.invalidateToken(phone, token))
     let events = aliceAtHome + [.devices(.updated(phone, .named(tokens: [token])))]
@@ -102,7 +102,7 @@ struct UserDeviceSpecs {
     state.when(.devices(.invalidateToken(phone, composed)), by: .service()).thenAccepted()
   }
 
-  @Test("a device of which no session is open any more loses its tokens, however the last one ended")
+  @Test("a device without an open session loses its tokens, however the last session ended")
   func silenced() {
     let described = DeviceDescription.named(tokens: [token, newToken])
     let events = aliceAtHome + [.devices(.updated(phone, described))]
@@ -155,7 +155,7 @@ struct UserDeviceSpecs {
       .sessions(.ended(login, .loggedOut)))
   }
 
-  @Test("a session that makes room for one of the same device leaves it its tokens")
+  @Test("a session that is superseded by one of the same device does not remove its tokens")
   func supersededByItself() {
     let events =
       aliceAtHome + [.devices(.updated(phone, .named(tokens: [token])))]

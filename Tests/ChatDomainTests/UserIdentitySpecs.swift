@@ -30,7 +30,7 @@ struct UserIdentitySpecs {
     linked.when(signing(as: .of("a", issuer: "https://x")), by: .user(alice)).thenRejected(.credentialsRejected)
   }
 
-  @Test("a login is linked once, and stands for one user", arguments: [19, 20])
+  @Test("a login is linked once, to one user", arguments: [19, 20])
   func links(count: Int) {
     let events = (0..<count).map { UserEvent.logins(.identityLinked(.of("subject \($0)"))) }
     let state = given(UserDecider.self, aliceAtHome + events).with(TestDirectory(identities: [.taken: bob]))
@@ -49,7 +49,7 @@ struct UserIdentitySpecs {
     }
   }
 
-  @Test("a session alone links no login: a password does, or a login that is linked where there is none")
+  @Test("linking a login needs the password, or a linked login if there is no password")
   func provesLinks() {
     func linking(
       _ events: [UserEvent], _ proof: LoginProof, _ context: CommandContext = .user(alice)
@@ -93,7 +93,7 @@ struct UserIdentitySpecs {
       .thenRecorded(.logins(.identityUnlinked(.of("a"), linked: LogPosition(5))))
   }
 
-  @Test("logins are told apart by their bytes")
+  @Test("logins are compared by bytes")
   func bytes() {
     let (composed, decomposed) = (Identity.of("caf\u{e9}"), Identity.of("cafe\u{301}"))
     #expect(composed != decomposed && Set([composed, decomposed]).count == 2)
@@ -102,7 +102,7 @@ struct UserIdentitySpecs {
     linked.when(.logins(.unlink(composed)), by: .user(alice)).thenAccepted()
   }
 
-  @Test("who has a password and nothing else is a guest")
+  @Test("a user with only a password is a guest")
   func guests() {
     func isGuest(_ events: UserEvent...) -> Bool? {
       guard case .registered(let user) = given(UserDecider.self, events).state else { return nil }
@@ -136,7 +136,7 @@ struct UserIdentitySpecs {
       .when(.account(.setEmail("a@x", checked: nil)), by: .service()).thenRejected(.passwordMissing)
   }
 
-  @Test("disabling ends every session and is a service's to do")
+  @Test("only a service disables an account, which ends every session")
   func disables() {
     let home = aliceAtHome + [.sessions(.started(otherLogin, device: nil))]
     let disable = UserCommand.account(.disable)

@@ -26,7 +26,7 @@ struct UserPasswordSpecs {
       .sessions(.ended(otherLogin, .passwordChanged)), .sessions(.ended(id(22), .passwordChanged)))
   }
 
-  @Test("what was checked against an old credential changes nothing")
+  @Test("a check against an old credential changes nothing")
   func staleCheck() {
     let state = given(UserDecider.self, home + [.logins(.credentialSet(.version(2)))])
     state.when(changing(to: .other(2), checked: 1), by: .user(alice)).thenRejected(.passwordWrong)

@@ -107,7 +107,7 @@ struct UserSessionSpecs {
     second.when(refreshing(2), by: .user(alice)).thenRecorded(.sessions(.refreshed(login, generation: 3)))
   }
 
-  @Test("a token whose successor was used ends the session, and says so ever after")
+  @Test("a token whose successor was used ends the session, and always gets the same rejection")
   func endsOnReuse() {
     let events: [UserEvent] =
       aliceAtHome + [.sessions(.refreshed(login, generation: 2)), .sessions(.refreshed(login, generation: 3))]
@@ -120,7 +120,7 @@ struct UserSessionSpecs {
     }
   }
 
-  @Test("a generation that was never issued, or a session that never was, is as good as expired")
+  @Test("a generation or a session that does not exist counts as expired")
   func refusesUnknown() {
     let state = given(UserDecider.self, aliceAtHome)
     state.when(refreshing(0), by: .user(alice)).thenRejected(.refreshTokenExpired)

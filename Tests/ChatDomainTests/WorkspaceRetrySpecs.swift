@@ -77,7 +77,7 @@ struct WorkspaceRetrySpecs {
       after: invited)
   }
 
-  @Test("a workspace is created once, whoever is in it by then")
+  @Test("a repeated creation returns the first workspace, whoever its members are")
   func creation() throws {
     let command = WorkspaceCommand.lifecycle(.create(WorkspaceCreation(name: "office", creator: alice)))
     try checkRetry(

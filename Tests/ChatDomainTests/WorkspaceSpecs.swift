@@ -13,7 +13,7 @@ struct WorkspaceSpecs {
 
   // MARK: Life
 
-  @Test("whoever makes a workspace owns it, once")
+  @Test("the creator owns a workspace, and a repeat creates no other")
   func creates() {
     let nothing = given(WorkspaceDecider.self, [])
     nothing.when(.lifecycle(.create(Self.creation)), by: .user(alice))
@@ -95,7 +95,7 @@ struct WorkspaceSpecs {
 
   // MARK: Links
 
-  @Test("a link gives at most the role of who makes it, and never ownership")
+  @Test("a link gives at most its creator's role, and never ownership")
   func linkRoles() {
     workspace().when(.sharing(.createInvite(.into(.administrator))), by: .user(bob)).thenAccepted()
     for context: CommandContext in [.user(alice), .user(bob), .service()] {
@@ -124,7 +124,7 @@ struct WorkspaceSpecs {
     .thenRejected(.inviteNotFound)
   }
 
-  @Test("how many live links there are", arguments: [(999, true), (1_000, false), (1_001, false)])
+  @Test("how many valid links a workspace has", arguments: [(999, true), (1_000, false), (1_001, false)])
   func linkCount(count: UInt64, isAccepted: Bool) {
     let links = (0..<count).map { WorkspaceEvent.sharing(.inviteCreated(.into(id: id(1000 + $0)))) }
     let outcome = workspace(links).when(.sharing(.createInvite(.into())), by: .user(alice))
@@ -143,7 +143,7 @@ struct WorkspaceSpecs {
     workspace(links).when(.sharing(.createInvite(.into(id: id(1000)))), by: .user(alice)).thenAlreadyDone(at: 6)
   }
 
-  @Test("a link gives no more than its maker still has: who was put out does not come back by it as what they were")
+  @Test("a link gives at most its creator's current role, so removed users do not regain theirs through it")
   func capsRole() {
     let accept = WorkspaceCommand.sharing(.acceptInvite(link))
     for (later, given): ([WorkspaceEvent], WorkspaceRole) in [
@@ -183,7 +183,7 @@ struct WorkspaceSpecs {
     workspace().when(.invitations(.invite(newcomer, .owner)), by: .user(alice)).thenRejected(.inviteRoleNotAllowed)
   }
 
-  @Test("an invitation gives no more than who invited last still has; a service's gives what it says")
+  @Test("an invitation gives at most the last inviter's current role; a service's gives its own")
   func capsInvitedRole() {
     /// A workspace to which each of these, in turn, has invited the newcomer as an administrator.
     func invited(by makers: UserID?..., then later: [WorkspaceEvent]) -> Given<WorkspaceDecider> {
@@ -230,7 +230,7 @@ struct WorkspaceSpecs {
       .thenAccepted()
   }
 
-  @Test("a service brings in the user for whom it acts")
+  @Test("a service adds the user for whom it acts")
   func joins() {
     workspace().when(.members(.join), by: .service(for: newcomer))
       .thenRecorded(.members(.joined(newcomer, role: .member, by: .service)))
@@ -262,7 +262,7 @@ struct WorkspaceSpecs {
 
   // MARK: Members
 
-  @Test("members leave; the owner hands over first, even when nobody else is there")
+  @Test("members can leave; the owner must transfer first, even if nobody else is a member")
   func leaves() {
     for user in [bob, carol, dave] {
       workspace().when(.members(.leave), by: .user(user)).thenRecorded(.members(.left(user)))
