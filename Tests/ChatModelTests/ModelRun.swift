@@ -35,9 +35,9 @@ final class ModelRun {
     var recorded = 0
     var repeated = 0
     var refused: [String: Int] = [:]
-    /// Commands that were sent again later and answered as the first time.
-    var lateAnswers = 0
-    /// Refusals of what had been done, when it was sent again, for a right that was lost.
+    /// Commands that were sent again later and got the first response.
+    var lateResponses = 0
+    /// Rejections of commands that were done and sent again, because the actor had lost a right.
     var repeatRefusals: [String: Int] = [:]
     /// How often each kind of event was recorded.
     var events: [String: Int] = [:]
@@ -146,8 +146,8 @@ final class ModelRun {
     if isTraced { print("\(number): \(step.name) -> \(outcome)") }
   }
 
-  /// What a command comes to; a rejection is an answer, all else a failure.
-  private func attempt(_ step: Step) async throws -> Answer<Step.Receipt> {
+  /// The outcome of a command. A rejection is a result, and any other error is a failure.
+  private func attempt(_ step: Step) async throws -> QueryResult<Step.Receipt> {
     do {
       return .found(try await step.perform(chat))
     } catch ServiceError.rejected(let rejection) {
@@ -164,11 +164,11 @@ final class ModelRun {
     case .found(let second):
       if let mismatch = Mismatch(what, expected: done.receipt.stamp, found: second.stamp) { throw mismatch }
       if second.isNew { throw Mismatch(what, ["  was recorded as new"]) }
-      if !refusals.isEmpty { throw Mismatch(what, ["  was answered; expected \(refusals.sorted())"]) }
-      tally.lateAnswers += 1
+      if !refusals.isEmpty { throw Mismatch(what, ["  succeeded; expected \(refusals.sorted())"]) }
+      tally.lateResponses += 1
     case .refused(let reason):
       if !refusals.contains(reason) {
-        throw Mismatch(what, ["  was refused with \(reason); expected \(refusals.sorted()), or an answer if empty"])
+        throw Mismatch(what, ["  was refused with \(reason); expected \(refusals.sorted()), or success if empty"])
       }
       tally.repeatRefusals[reason, default: 0] += 1
     }

@@ -33,7 +33,7 @@ struct ModelTests {
     #expect(!Self.seeds.isEmpty, "\(Self.seedsVariable) is a number or two with a hyphen, such as 1-500")
   }
 
-  @Test("every read model says what the log says, whatever is done and however often", .timeLimit(.minutes(60)))
+  @Test("every read model matches the log after random and repeated commands", .timeLimit(.minutes(60)))
   func readModelsFollowTheLog() async throws {
     let total = await runAll(Self.seeds, steps: Self.stepCount)
     print("model: \(total)")

@@ -104,8 +104,8 @@ extension CommandGenerator {
 extension NewMessage {
   /// A description for reports of failures.
   var summary: String {
-    let answer = replyTo.map { "answering m\($0.short), " } ?? ""
-    let calls = mentions.users.map { "u\($0.short), " }.joined() + (mentions.everyone ? "everyone, " : "")
-    return answer + (calls.isEmpty ? "" : "calling \(calls)") + (custom.map { "\($0.type), " } ?? "") + text
+    let reply = replyTo.map { "in reply to m\($0.short), " } ?? ""
+    let mentioned = mentions.users.map { "u\($0.short), " }.joined() + (mentions.everyone ? "everyone, " : "")
+    return reply + (mentioned.isEmpty ? "" : "mentioning \(mentioned)") + (custom.map { "\($0.type), " } ?? "") + text
   }
 }

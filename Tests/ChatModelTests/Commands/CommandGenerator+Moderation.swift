@@ -43,7 +43,7 @@ extension CommandGenerator {
   mutating func unban(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model) else { return nil }
     let user = pick(room.banned)?.user ?? anyone()
-    return self.room("lets u\(user.short) come again", room.id, .members(.unban(user)), by: leader(of: room))
+    return self.room("lifts the ban of u\(user.short)", room.id, .members(.unban(user)), by: leader(of: room))
   }
 
   mutating func silence(_ model: ChatModel) -> Step? {

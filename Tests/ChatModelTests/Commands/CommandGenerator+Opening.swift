@@ -4,11 +4,13 @@ import ChatService
 
 /// Commands that record each kind of event at least once, so that none is left to chance.
 extension CommandGenerator {
-  /// In an order in which each is possible, once the cast is registered.
-  mutating func openingContext() -> [Step] {
-    accountEvents() + deviceEvents() + workspaceEvents() + membershipEvents() + messageFacts() + readingEvents()
-      + schedulingFacts()
+  /// In an order in which each command is possible once the users are registered.
+  mutating func openingSteps() -> [Step] {
+    accountEvents() + deviceEvents() + workspaceEvents() + membershipEvents() + messageEvents() + readingEvents()
+      + schedulingEvents() + blockEvents()
   }
+
+  private mutating func blockEvents() -> [Step] { [block(third, by: fourth), unblock(third, by: fourth)] }
 
   private var leader: UserID { users[0] }
   private var second: UserID { users[1] }
@@ -66,14 +68,14 @@ extension CommandGenerator {
       workspace("invites u\(third.short)", place, .invitations(.invite(third, .member)), by: leader),
       workspace("takes it back", place, .invitations(.withdraw(third)), by: leader),
       workspace("invites u\(fourth.short)", place, .invitations(.invite(fourth, .member)), by: leader),
-      workspace("comes in", place, .invitations(.accept), by: fourth),
-      workspace("raises u\(fourth.short)", place, .members(.changeRole(fourth, .administrator)), by: leader),
+      workspace("accepts", place, .invitations(.accept), by: fourth),
+      workspace("promotes u\(fourth.short)", place, .members(.changeRole(fourth, .administrator)), by: leader),
       workspace("invites u\(third.short)", place, .invitations(.invite(third, .administrator)), by: fourth),
       createInvite(
         ChatService.NewInvite(id: fading, role: .administrator, expiresAt: nil, maximumUses: nil), of: place,
         by: fourth),
       workspace("leaves", place, .members(.leave), by: fourth),
-      workspace("comes in", place, .invitations(.accept), by: third),
+      workspace("accepts", place, .invitations(.accept), by: third),
       workspace("removes u\(second.short)", place, .members(.remove(second)), by: leader),
       workspace("deletes it", place, .lifecycle(.delete), by: leader),
     ]
@@ -100,7 +102,7 @@ extension CommandGenerator {
       accept(fading, of: place, by: users[4]),
       room("removes u\(fourth.short)", place, .members(.remove(fourth)), by: leader),
       room("bans u\(fourth.short)", place, .members(.ban(fourth)), by: leader),
-      room("lets u\(fourth.short) come again", place, .members(.unban(fourth)), by: leader),
+      room("lifts the ban of u\(fourth.short)", place, .members(.unban(fourth)), by: leader),
       room("adds u\(fourth.short)", place, .members(.add(fourth)), by: leader),
       room("silences u\(fourth.short)", place, .members(.silence(fourth, until: later)), by: leader),
       room("mutes it", place, .members(.mute(until: later)), by: fourth),
@@ -108,14 +110,20 @@ extension CommandGenerator {
     ]
   }
 
-  /// What is brought in from elsewhere is of one who leaves, in a room that is deleted.
-  private mutating func messageFacts() -> [Step] {
+  /// The imported message is from a user who later leaves, and its room is later deleted.
+  private mutating func messageEvents() -> [Step] {
     let (place, message, old): (RoomID, MessageID, MessageID) = (Self.room, newID(), newID())
+    let report: ReportID = newID()
+    let complaint = NewReport(.message(message), reason: .spam, comment: "milk")
+    let resolution = ReportResolution(outcome: .noAction, note: "tea")
     let edit = MessageEdit(text: "tea after all", mentions: Mentions(users: [second], everyone: false))
     return [
       send(
         .plain("milk or tea"), as: old, to: place, by: third, at: clock.now().adding(milliseconds: -86_400_000)),
       send(.plain("tea or milk"), as: message, to: place, by: leader),
+      room("reports m\(message.short)", place, .reports(.file(report, complaint)), by: second),
+      service("resolves p\(report.short)", place, .reports(.resolve(report, resolution))),
+      service("reopens p\(report.short)", place, .reports(.reopen(report))),
       room("edits m\(message.short)", place, .messages(.edit(message, edit)), by: leader),
       room("reacts", place, .annotations(.react(message, "\u{1F44D}")), by: second),
       room("takes it back", place, .annotations(.unreact(message, "\u{1F44D}")), by: second),
@@ -144,8 +152,8 @@ extension CommandGenerator {
     ]
   }
 
-  /// The last of them fails, for its author has left.
-  private mutating func schedulingFacts() -> [Step] {
+  /// The last message cannot be sent, because its author has left.
+  private mutating func schedulingEvents() -> [Step] {
     let (place, cancelled, failed): (RoomID, MessageID, MessageID) = (Self.room, newID(), newID())
     let time = clock.now().adding(milliseconds: Limits.schedulingAheadMilliseconds / 2)
     let later = NewMessage.plain("later")

@@ -18,15 +18,19 @@ extension CommandGenerator {
   }
 
   mutating func setPreferences(_ model: ChatModel) -> Step? {
-    setPreferences(UserPreferences(sharesReadMarkers: chance(50)), of: anyone())
+    var edit = PreferencesEdit(sharesReadMarkers: chance(70) ? chance(50) : nil)
+    if edit.isEmpty || chance(30) { edit.acceptsDirectMessages = chance(75) }
+    return setPreferences(edit, of: anyone())
   }
 
   mutating func setPreferences(_ edit: PreferencesEdit, of user: UserID) -> Step {
     let key = key()
-    let verb = preferences.sharesReadMarkers ? "shows" : "hides"
-    return Step("u\(user.short) \(verb) receipts under k\(key.short)", user: user) {
-      chat async throws(ServiceError) in
-      Step.Receipt(try await chat.setPreferences(preferences, by: Principal(user: user), command: key))
+    let (receipts, direct) = (
+      edit.sharesReadMarkers.map { "\($0)" } ?? "-", edit.acceptsDirectMessages.map { "\($0)" } ?? "-"
+    )
+    let name = "u\(user.short) sets receipts \(receipts), direct messages \(direct) under k\(key.short)"
+    return Step(name, user: user) { chat async throws(ServiceError) in
+      Step.Receipt(try await chat.setPreferences(edit, by: Principal(user: user), command: key))
     }
   }
 

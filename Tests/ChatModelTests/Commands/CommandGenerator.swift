@@ -120,6 +120,7 @@ extension CommandGenerator {
     (2, { $0.createRoom($1) }), (2, { $0.openDirectRoom($1) }), (3, { $0.editRoom($1) }), (3, { $0.archive($1) }),
     (1, { $0.deleteRoom($1) }), (3, { $0.changeRole($1) }), (1, { $0.transfer($1) }), (3, { $0.ban($1) }),
     (2, { $0.unban($1) }), (4, { $0.silence($1) }),
+    (6, { $0.fileReport($1) }), (4, { $0.resolveReport($1) }), (2, { $0.reopenReport($1) }),
     (1, { $0.createWorkspace($1) }), (2, { $0.editWorkspace($1) }), (1, { $0.deleteWorkspace($1) }),
     (4, { $0.inviteIntoWorkspace($1) }), (4, { $0.answerInvitation($1) }), (2, { $0.joinWorkspace($1) }),
     (2, { $0.leaveWorkspace($1) }), (2, { $0.changeWorkspaceRole($1) }), (1, { $0.transferWorkspace($1) }),
@@ -132,7 +133,7 @@ extension CommandGenerator {
     (1, { $0.invalidateToken($1) }), (1, { $0.endSessions($1) }), (2, { $0.changePassword($1) }),
     (1, { $0.resetPassword($1) }), (1, { $0.setEmail($1) }), (2, { $0.logInElsewhere($1) }),
     (1, { $0.linkIdentity($1) }), (1, { $0.disable($1) }), (3, { $0.enable($1) }), (1, { $0.rotateSigningKey($1) }),
-    (1, { $0.register($1) }),
+    (1, { $0.register($1) }), (4, { $0.block($1) }), (3, { $0.unblock($1) }),
   ]
   private static let total = draws.reduce(0) { $0 + $1.weight }
 

@@ -20,17 +20,17 @@ enum Right: Sendable {
 
   /// The room exists.
   case room(RoomID, else: String = "room_not_found")
-  /// The user may find the room.
-  case sight(RoomID)
+  /// The user can see that the room exists.
+  case visibility(RoomID)
   /// The user is not banned from the room.
   case admission(RoomID)
   case member(RoomID)
   /// The user is a member who is not silenced, and no direct-message rule of the room refuses the message.
   case voice(RoomID)
   case administrator(RoomID)
-  /// A member, or one who tends the room by the workspace's role.
-  case reach(RoomID)
-  /// Every member's, in a channel its administrators'.
+  /// The user is a member, or oversees the room because of a role in the workspace.
+  case oversight(RoomID)
+  /// The user may pin: in a channel an administrator, in other rooms any member.
   case pins(RoomID)
   /// The user is the author and a member, or an administrator.
   case deletion(MessageID, RoomID)
@@ -39,6 +39,8 @@ enum Right: Sendable {
   case cancelling(MessageID, RoomID)
   /// The message waits for its time.
   case waiting(MessageID, RoomID)
+  /// The user moderates the room, and the report is not about the user.
+  case report(ReportID, RoomID)
 
   /// The workspace exists.
   case workspace(WorkspaceID, else: String = "workspace_not_found")
@@ -51,11 +53,11 @@ extension Right {
     switch command {
     case .lifecycle(.create): [.room(room)]
     case .sharing(.acceptInvite): [.room(room, else: "invite_not_found"), .admission(room)]
-    case .members(.join): [.sight(room), .admission(room)]
-    // Who has left or deleted it has no part in it any more, and is answered.
+    case .members(.join): [.visibility(room), .admission(room)]
+    // A user who has left or deleted the room no longer has a part in it, but a repeat still succeeds.
     case .members(.leave), .lifecycle(.delete): []
-    // Who has lowered the own role is answered.
-    case .members(.changeRole(user, _)): [.reach(room)]
+    // A repeat still succeeds for a user who has lowered their own role.
+    case .members(.changeRole(user, _)): [.oversight(room)]
     case .lifecycle(.edit), .lifecycle(.archive), .lifecycle(.restore), .sharing(.createInvite),
       .sharing(.revokeInvite),
       .members(.add), .members(.remove), .members(.changeRole), .members(.ban), .members(.unban), .members(.silence):
@@ -68,6 +70,8 @@ extension Right {
     case .messages(.delete(let message)): [.deletion(message, room)]
     case .annotations(.pin), .annotations(.unpin): [.pins(room), .voice(room)]
     case .scheduling(.send(let message, _, _)): [.waiting(message, room)]
+    case .reports(.file): [.member(room)]
+    case .reports(.resolve(let report, _)), .reports(.reopen(let report)): [.report(report, room)]
     }
   }
 
@@ -119,8 +123,8 @@ extension ChatModel {
         return ["workspace_not_found"]
       }
       return member.role >= least ? nil : ["forbidden"]
-    case .sight(let room), .member(let room), .voice(let room), .administrator(let room), .reach(let room),
-      .pins(let room), .deletion(_, let room), .cancelling(_, let room), .waiting(_, let room):
+    case .visibility(let room), .member(let room), .voice(let room), .administrator(let room), .oversight(let room),
+      .pins(let room), .deletion(_, let room), .cancelling(_, let room), .waiting(_, let room), .report(_, let room):
       guard let place = rooms[room], let user, place.exists else { return ["room_not_found"] }
       return lack(of: right, user, in: place, at: time)
     }
@@ -137,7 +141,8 @@ extension ChatModel {
     case .member: return member == nil ? ["room_not_found"] : nil
     case .voice:
       guard let member else { return ["room_not_found"] }
-      return member.silencedUntil.map { $0 > time } == true ? ["member_silenced"] : nil
+      if member.silencedUntil.map({ $0 > time }) == true { return ["member_silenced"] }
+      return refusesDirectMessages(room) ? ["direct_messages_refused"] : nil
     case .administrator: return administrator()
     case .oversight: return administers(room, user) == nil ? ["room_not_found"] : nil
     case .pins: return room.kind == .channel ? administrator() : member == nil ? ["room_not_found"] : nil
@@ -149,6 +154,10 @@ extension ChatModel {
       return isAuthor || member != nil ? nil : ["room_not_found"]
     case .waiting(let message, _):
       return room.scheduled.contains { $0.id == message && $0.failure == nil } ? nil : ["scheduled_message_not_found"]
+    case .report(let report, _):
+      guard let moderates = moderates(room, user) else { return ["room_not_found"] }
+      guard moderates else { return ["forbidden"] }
+      return room.reports.contains { $0.id == report && $0.report.subject.user == user } ? ["report_not_found"] : nil
     case .account, .session, .firstPair, .address, .password, .token, .room, .admission, .workspace, .workspaceRole:
       return nil
     }

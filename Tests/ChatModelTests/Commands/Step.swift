@@ -33,9 +33,9 @@ struct Step: Sendable {
   let workspace: WorkspaceID?
   /// The rights that a repeat requires.
   let rights: [Right]
-  /// Whether to send it again is still the same command, as the world is now: the use of a refresh token whose
-  /// successor was used is another's doing.
-  let isSameWish: @Sendable (ChatModel) -> Bool
+  /// Whether sending it again is still the same command in the current state. It is not for a refresh token whose
+  /// successor has been used: that counts as theft.
+  let isSameCommand: @Sendable (ChatModel) -> Bool
   let perform: @Sendable (ChatService) async throws(ServiceError) -> Receipt
 
   init(

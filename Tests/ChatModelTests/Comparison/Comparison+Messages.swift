@@ -17,10 +17,10 @@ private struct SeenPage: Equatable {
     hasNewer = page.newer != nil
   }
 
-  /// The run of messages at `range`, cut to those that there are.
-  init(_ all: [ModelMessage], _ range: Range<Int>, in room: ModelRoom, for reader: UserID) {
+  /// The messages in `range`, as far as they exist.
+  init(_ all: [ModelMessage], _ range: Range<Int>, in room: ModelRoom, for reader: UserID, _ model: ChatModel) {
     let range = range.clamped(to: 0..<all.count)
-    messages = all[range].map { SeenPost($0, in: room, for: reader) }
+    messages = all[range].map { SeenPost($0, in: room, for: reader, model) }
     hasOlder = range.lowerBound > 0
     hasNewer = range.upperBound < all.count
   }
@@ -95,7 +95,7 @@ extension Comparison {
     let what = "\(request) of \(reading.name)"
     try expectNicknames(page.nicknames, of: page.messages.map(\.sender))
     if range.clamped(to: 0..<all.count).isEmpty { return try expect(what, 0, page.messages.count) }
-    try expect(what, SeenPage(all, range, in: reading.room, for: reading.user), SeenPage(page))
+    try expect(what, SeenPage(all, range, in: reading.room, for: reading.user, model), SeenPage(page))
   }
 
   /// Compares a page around a message: it has as many older as newer messages, counting the message itself, if there
@@ -109,7 +109,7 @@ extension Comparison {
       return try expect(what, "messages", "none")
     }
     try expect(
-      what, SeenPage(all, start..<start + count, in: reading.room, for: reading.user), SeenPage(page))
+      what, SeenPage(all, start..<start + count, in: reading.room, for: reading.user, model), SeenPage(page))
     try expect("\(what): how many", min(reading.limit, all.count), count)
     try expect("\(what): holds its anchor", true, start <= place && place < start + count)
     let (older, newer) = (place - start, start + count - 1 - place)
@@ -125,7 +125,7 @@ extension Comparison {
     let (id, limit) = (room.id, random.within(1...4))
     let what = "m\(message.id.short) of r\(id.short) for u\(user.short)"
     let found = SeenPost(try await chat.message(message.id, of: id, for: user))
-    try expect("message \(what)", SeenPost(message, in: room, for: user), found)
+    try expect("message \(what)", SeenPost(message, in: room, for: user, model), found)
 
     var (reactions, cursor): ([ModelReaction], LogPosition?) = ([], nil)
     repeat {
@@ -156,7 +156,7 @@ extension Comparison {
   /// Compares the pins, the newest first.
   func comparePins(_ id: RoomID, for user: UserID) async throws {
     let expected = model.room(id, seenBy: user).map { room in
-      room.pins.map { SeenPin(post: SeenPost($0, in: room, for: user), pin: $0.pinned) }
+      room.pins.map { SeenPin(post: SeenPost($0, in: room, for: user, model), pin: $0.pinned) }
     }
     let found = try await result { () async throws(ServiceError) in
       try await chat.pins(of: id, for: user).pins.map { row in

@@ -7,9 +7,9 @@ import EventLogSimulation
 extension Comparison {
   /// Compares one room as one user sees it.
   func compareRoom(_ id: RoomID, for user: UserID) async throws {
-    let expected: Answer<SeenRoom>
-    if let room = model.rooms[id], model.sight(of: user, on: room) != .none {
-      expected = .found(SeenRoom(room, room.member(user)))
+    let expected: QueryResult<SeenRoom>
+    if let room = model.rooms[id], model.visibility(of: room, to: user) != .none {
+      expected = .found(SeenRoom(room, room.member(user), model))
     } else {
       expected = .refused("room_not_found")
     }
@@ -22,7 +22,7 @@ extension Comparison {
   /// Compares the room list, page by page, and the badge.
   mutating func compareRooms(of user: UserID) async throws {
     let expected = model.roomList(of: user).compactMap { room in
-      room.member(user).map { SeenRoom(room, $0) }
+      room.member(user).map { SeenRoom(room, $0, model) }
     }
     var found: [SeenRoom] = []
     var cursor: LogPosition?
@@ -51,6 +51,7 @@ extension Comparison {
     try await comparePins(id, for: user)
     try await compareReceipts(id, for: user)
     try await compareScheduled(id, for: user)
+    try await compareReports(id, for: user)
   }
 
   private mutating func compareMembers(_ id: RoomID, for user: UserID) async throws {
@@ -76,8 +77,8 @@ extension Comparison {
     try expect("\(what), \(limit) at a time", room.members.map { SeenMember($0) }, found)
   }
 
-  /// What a list for administrators alone answers to a user.
-  func forAdministrators<T: Equatable>(_ id: RoomID, _ user: UserID, _ list: (ModelRoom) -> T) -> Answer<T> {
+  /// The expected response to a user for a list that only administrators may see.
+  func forAdministrators<T: Equatable>(_ id: RoomID, _ user: UserID, _ list: (ModelRoom) -> T) -> QueryResult<T> {
     guard let room = model.rooms[id], let administers = model.administers(room, user) else {
       return .refused("room_not_found")
     }

@@ -9,7 +9,7 @@ extension Comparison {
   mutating func compareThreads(of user: UserID) async throws {
     let rooms = model.roomList(of: user)
     let expected = rooms.flatMap { room in
-      room.followedThreads(of: user).map { SeenThread($0, in: room, for: user) }
+      room.followedThreads(of: user).map { SeenThread($0, in: room, for: user, model) }
     }.sorted { $0.activity > $1.activity }
     var (found, cursor): ([SeenThread], LogPosition?) = ([], nil)
     let limit = random.within(1...4)
@@ -40,9 +40,9 @@ private struct SeenThread: Equatable {
   let unread: Int
   let mentions: Int
 
-  init(_ root: ModelMessage, in room: ModelRoom, for user: UserID) {
+  init(_ root: ModelMessage, in room: ModelRoom, for user: UserID, _ model: ChatModel) {
     self.room = room.id
-    self.root = SeenPost(root, in: room, for: user)
+    self.root = SeenPost(root, in: room, for: user, model)
     lastOrdinal = UInt64(room.thread(of: root.id).count)
     marker = room.threadState(root.id, by: user)?.marker
     activity = room.lastReply(to: root.id)

@@ -71,8 +71,8 @@ extension Comparison {
 
   private mutating func compareChannels(of workspace: ModelWorkspace, for user: UserID) async throws {
     let limit = random.within(1...4)
-    let expected = model.channels(of: workspace.id).filter { model.sight(of: user, on: $0) != .none }
-      .map { SeenRoom($0, $0.member(user)) }
+    let expected = model.channels(of: workspace.id).filter { model.visibility(of: $0, to: user) != .none }
+      .map { SeenRoom($0, $0.member(user), model) }
     var (found, cursor): ([SeenRoom], LogPosition?) = ([], nil)
     repeat {
       let page = try await chat.channels(of: workspace.id, for: user, after: cursor, limit: limit)

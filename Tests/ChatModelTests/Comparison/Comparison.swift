@@ -15,8 +15,8 @@ struct Comparison {
     if let mismatch = Mismatch(what, expected: expected, found: found) { throw mismatch }
   }
 
-  /// What a query answers or refuses with.
-  func answer<T: Equatable>(_ query: () async throws(ServiceError) -> T) async throws -> Answer<T> {
+  /// The result or the rejection of a query.
+  func result<T: Equatable>(_ query: () async throws(ServiceError) -> T) async throws -> QueryResult<T> {
     do {
       return .found(try await query())
     } catch .rejected(let rejection) {
@@ -63,7 +63,7 @@ struct Touched {
       .scheduling(.failed(let id, _)):
       messages.insert(id)
     case .lifecycle, .sharing, .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned),
-      .members(.silenced), .members(.muted), .annotations, .reading, .threads, .erased:
+      .members(.silenced), .members(.muted), .annotations, .reading, .threads, .reports, .erased:
       break
     }
   }
@@ -78,6 +78,7 @@ extension Comparison {
       try await compareLists(of: user)
     }
     try await compareLists(of: bystander)
+    try await compareAllReports()
     try await compareUsage()
     try await compareCommands(Array(touched.commands) + someCommands())
     for workspace in touched.workspaces.sorted() {
@@ -115,6 +116,7 @@ extension Comparison {
       try await compareAccount(user)
       try await compareLists(of: user)
     }
+    try await compareAllReports()
     try await compareUsage()
     try await compareCommands(Array(model.commands.keys))
     for workspace in model.workspaces.keys.sorted() {

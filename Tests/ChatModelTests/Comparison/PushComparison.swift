@@ -76,8 +76,8 @@ struct PushComparison {
 
   private func notifications(
     of message: ModelMessage, in room: ModelRoom, for member: ModelMember, at stamp: Stamp, _ model: ChatModel
-  ) -> [Told] {
-    guard let user = model.users[member.user], user.disabled == nil else { return [] }
+  ) -> [Notification] {
+    guard let user = model.users[member.user], user.disabled == nil, !user.blocks(message.author) else { return [] }
     if let muted = member.mutedUntil, muted > stamp.time { return [] }
     let isMentioned = room.kind == .direct || message.isMention(of: user.id)
     if let root = message.root, !isMentioned, member.threads[root]?.follows != true { return [] }
@@ -103,7 +103,8 @@ struct PushComparison {
     guard let member = room.member(notification.key.user), member.joined.position < notification.key.position else {
       return .withdrawn(.left)
     }
-    if model.users[told.key.user]?.disabled != nil { return .withdrawn(.accountDisabled) }
+    if model.users[notification.key.user]?.blocks(message.author) == true { return .withdrawn(.blocked) }
+    if model.users[notification.key.user]?.disabled != nil { return .withdrawn(.accountDisabled) }
     if let muted = member.mutedUntil, muted > message.sent.time { return .withdrawn(.mutedRoom) }
     guard let device = model.users[notification.key.user]?.device(notification.key.device) else { return .unreachable }
     if device.description.notifications == .none { return .withdrawn(.notificationsOff) }

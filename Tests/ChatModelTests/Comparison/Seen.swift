@@ -65,9 +65,10 @@ struct SeenRoom: Equatable {
   let member: SeenMember?
   let unread: Int
   let mentions: Int
+  let isLastFromBlockedUser: Bool
 
-  /// - Parameter member: nil for who only finds the room, and so sees nothing of what is said in it.
-  init(_ room: ModelRoom, _ member: ModelMember?) {
+  /// - Parameter member: nil for a user who only finds the room, and so sees no messages.
+  init(_ room: ModelRoom, _ member: ModelMember?, _ model: ChatModel) {
     id = room.id
     kind = room.kind
     name = room.name
@@ -88,6 +89,8 @@ struct SeenRoom: Equatable {
     self.member = member.map { SeenMember($0) }
     unread = member.map { room.unread(for: $0.user) } ?? 0
     mentions = member.map { room.mentions(for: $0.user) } ?? 0
+    let reader = member.flatMap { model.users[$0.user] }
+    isLastFromBlockedUser = room.lastMessage.map { reader?.blocks($0.author) == true } ?? false
   }
 
   init(_ row: RoomListRow) {
@@ -111,6 +114,7 @@ struct SeenRoom: Equatable {
     member = row.member.map { SeenMember($0) }
     unread = Int(row.unreadCount)
     mentions = Int(row.mentionCount)
+    isLastFromBlockedUser = row.isLastFromBlockedUser
   }
 }
 

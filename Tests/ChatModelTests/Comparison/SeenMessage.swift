@@ -69,8 +69,9 @@ struct SeenPost: Equatable {
   let thread: Thread?
   let reactions: [Reaction]
   let isPinned: Bool
+  let isFromBlockedUser: Bool
 
-  init(_ message: ModelMessage, in room: ModelRoom, for reader: UserID) {
+  init(_ message: ModelMessage, in room: ModelRoom, for reader: UserID, _ model: ChatModel) {
     self.message = SeenMessage(message)
     root = message.root
     let replies = room.thread(of: message.id)
@@ -85,6 +86,7 @@ struct SeenPost: Equatable {
       return Reaction(emoji: emoji, count: those.count, isMine: those.contains { $0.user == reader })
     }
     isPinned = message.pinned != nil
+    isFromBlockedUser = model.users[reader]?.blocks(message.author) == true
   }
 
   init(_ shown: ShownMessage) {
@@ -96,6 +98,7 @@ struct SeenPost: Equatable {
     }
     reactions = shown.annotations.reactions.map { Reaction(emoji: $0.emoji, count: Int($0.count), isMine: $0.isMine) }
     isPinned = shown.annotations.isPinned
+    isFromBlockedUser = shown.isFromBlockedUser
   }
 }
 

@@ -32,11 +32,19 @@ struct ChatModel {
     noteCommand(recorded)
     switch recorded.event {
     case .user(let id, let event): users[id, default: ModelUser(id: id)].take(event, recorded)
-    case .room(let id, let event): rooms[id, default: ModelRoom(id: id)].take(event, recorded)
+    case .room(let id, let event):
+      rooms[id, default: ModelRoom(id: id)].take(event, recorded, blockers: blockers(ofAuthorOf: event, recorded))
     case .workspace(let id, let event): workspaces[id, default: ModelWorkspace(id: id)].take(event, recorded)
     case .server(.signingKeyRotated(let generation)): signingKeyGeneration = generation
     case .server(.pushOutcomesRecorded), .server(.erased): break
     }
+  }
+
+  private func blockers(ofAuthorOf event: RoomEvent, _ recorded: RecordedEvent) -> Set<UserID> {
+    var author = recorded.actor
+    if case .messages(.sent(_, let sender, _, _)) = event { author = sender }
+    guard let author else { return [] }
+    return Set(users.values.filter { $0.blocks(author) }.map(\.id))
   }
 
   private mutating func charge(_ recorded: RecordedEvent) {
@@ -138,6 +146,18 @@ extension ChatModel {
     ringingRooms(of: user, at: time).filter { $0.creation?.workspace == workspace }.reduce((0, 0)) { sum, room in
       (sum.0 + room.unread(for: user), sum.1 + room.mentions(for: user))
     }
+  }
+
+  /// Whether the members of a direct room of two cannot write to each other.
+  func refusesDirectMessages(_ room: ModelRoom) -> Bool {
+    guard room.kind == .direct, room.members.count == 2 else { return false }
+    return refuseDirectMessages(room.members[0].user, room.members[1].user)
+  }
+
+  func refuseDirectMessages(_ one: UserID, _ other: UserID) -> Bool {
+    let (left, right) = (users[one], users[other])
+    if left?.blocks(other) == true || right?.blocks(one) == true { return true }
+    return left?.preferences.acceptsDirectMessages == false || right?.preferences.acceptsDirectMessages == false
   }
 
   func nickname(of user: UserID) -> String? { users[user]?.profile?.nickname }

@@ -3,9 +3,10 @@ import ChatPrimitives
 
 /// Laws that every event must satisfy, given those before it. They are the rules that no read model shows.
 extension ChatModel {
-  /// A phone that was logged out shows no message to whoever holds it: of which no session is open any more, that has no
-  /// push token until it is described again. Holds after every command, not after every event: the tokens go last.
-  var talkingDevice: String? {
+  /// A device that is logged out but still has push tokens; nil if there is none. A logged-out phone must not show
+  /// messages to whoever holds it, so a device without an open session has no push token until it is set again. This
+  /// holds after every command, but not after every event, because the tokens are removed last.
+  var loggedOutDeviceWithTokens: String? {
     for user in users.values {
       for device in user.devices where user.loggedOut.contains(device.id) && !device.description.tokens.isEmpty {
         return "d\(device.id.short) of u\(user.id.short) is logged out and keeps push tokens"
@@ -45,6 +46,10 @@ extension ChatModel {
   private func law(brokenBy event: UserEvent, of id: UserID) -> String? {
     let user = users[id]
     switch event {
+    case .blocks(.blocked(let other)):
+      if other == id { return "blocks the user itself" }
+      return users[other]?.registration == nil ? "blocks nobody" : nil
+    case .blocks(.unblocked(let other)): return user?.blocks(other) == true ? nil : "unblocks who is not blocked"
     case .account(.registered): return user?.registration == nil ? nil : "registers a user twice"
     case .sessions(.started(let session, _)):
       if user?.disabled != nil { return "starts a session of a disabled user" }
@@ -74,6 +79,7 @@ extension ChatModel {
   private func law(brokenBy event: RoomEvent, in room: ModelRoom, _ recorded: RecordedEvent) -> String? {
     let time = recorded.stamp.time
     if room.isDeleted { return "happens in a deleted room" }
+    if let law = law(ofWritingTo: room, event) { return law }
     switch event {
     case .lifecycle(.created): return room.creation == nil ? nil : "creates a room twice"
     case .members(.joined(let user, let role, let invite)):
@@ -111,10 +117,24 @@ extension ChatModel {
         return "is about nothing that waits"
       }
       return waiting.message.author == recorded.actor ? nil : "is about what another has scheduled"
+    case .reports(let event):
+      return law(ofReporting: event, in: room, by: recorded.actor)
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .lifecycle(.deleted),
       .members(.admissionRepeated), .members(.banned), .members(.unbanned), .threads(.followingSet),
       .scheduling(.scheduled), .scheduling(.failed), .erased:
       return nil
+    }
+  }
+
+  /// In a direct room of two, no event that others see is recorded while one of them refuses the other's messages.
+  private func law(ofWritingTo room: ModelRoom, _ event: RoomEvent) -> String? {
+    switch event {
+    case .messages(.sent), .messages(.edited), .annotations(.reactionAdded), .annotations(.pinned),
+      .annotations(.unpinned), .scheduling(.scheduled):
+      refusesDirectMessages(room) ? "is written in a direct room that refuses it" : nil
+    case .lifecycle, .sharing, .members, .messages(.deleted), .annotations(.reactionRemoved), .reading, .threads,
+      .scheduling(.changed), .scheduling(.cancelled), .scheduling(.failed), .reports, .erased:
+      nil
     }
   }
 

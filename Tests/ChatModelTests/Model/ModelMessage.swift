@@ -12,8 +12,12 @@ struct ModelMessage: Equatable {
   var text: String
   var replyTo: MessageID?
   var mentions = Mentions()
-  /// Whom the mentions call by name: those who were members when it was written.
-  var called: Set<UserID> = []
+  /// The mentioned users who were members when the text was written.
+  var mentioned: Set<UserID> = []
+  /// The members who blocked the author when the message was sent. It does not count for them.
+  var leftOut: Set<UserID> = []
+  /// The members for whom the mention of everyone does not count.
+  var unmentioned: Set<UserID> = []
   var attachments: [Attachment] = []
   var custom: CustomPart?
   /// Of the original message, even if it was changed since.
@@ -32,7 +36,9 @@ struct ModelMessage: Equatable {
 
   var isDeleted: Bool { deletedAt != nil }
 
-  func isMention(of user: UserID) -> Bool { mentions.everyone || called.contains(user) }
+  func isMention(of user: UserID) -> Bool {
+    mentions.everyone ? !unmentioned.contains(user) : mentioned.contains(user)
+  }
 }
 
 /// The content of a message before an edit.
@@ -79,7 +85,8 @@ extension ModelMessage {
     text = ""
     replyTo = nil
     mentions = Mentions()
-    called = []
+    mentioned = []
+    unmentioned = []
     attachments = []
     custom = nil
     history = []

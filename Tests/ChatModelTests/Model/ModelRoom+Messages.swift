@@ -3,7 +3,8 @@ import ChatPrimitives
 
 extension ModelRoom {
   mutating func send(
-    _ id: MessageID, _ author: UserID, _ place: ThreadLocation?, _ content: MessageContent?, _ recorded: RecordedEvent
+    _ id: MessageID, _ author: UserID, _ place: ThreadLocation?, _ content: MessageContent?, _ recorded: RecordedEvent,
+    blockers: Set<UserID>
   ) {
     scheduled.removeAll { $0.id == id }
     var message = ModelMessage(
@@ -14,11 +15,15 @@ extension ModelRoom {
     message.mentions = content?.details?.mentions ?? Mentions()
     message.attachments = content?.details?.attachments ?? []
     message.custom = content?.details?.custom
-    message.called = called(by: message.mentions)
+    message.leftOut = blockers.filter { member($0) != nil }
+    message.mentioned = mentionedMembers(in: message.mentions).subtracting(blockers)
+    message.unmentioned = message.leftOut
     messages.append(message)
     if let place {
       let (root, before) = (place.root.message, place.ordinal - 1)
-      if let starter = self.message(root)?.author, starter != author { follow(root, starter, from: before) }
+      if let starter = self.message(root)?.author, starter != author, !blockers.contains(starter) {
+        follow(root, starter, from: before)
+      }
       follow(root, author, from: place.ordinal)
       change(author) { $0.readThread(root, through: place.ordinal) }
       for user in message.mentioned { follow(root, user, from: before) }
@@ -27,18 +32,25 @@ extension ModelRoom {
     }
   }
 
-  mutating func edit(_ id: MessageID, _ edit: MessageEdit?, _ recorded: RecordedEvent) {
-    let called = called(by: edit?.mentions ?? Mentions())
+  /// An edit does not newly mention members who block the author or did so when the message was sent. A member whom the
+  /// message already mentioned by name can stay mentioned.
+  mutating func edit(_ id: MessageID, _ edit: MessageEdit?, _ recorded: RecordedEvent, blockers: Set<UserID>) {
+    let named = mentionedMembers(in: edit?.mentions ?? Mentions())
+    guard let old = message(id) else { return }
+    let unnotified = old.leftOut.union(blockers.filter { member($0) != nil })
     change(id) { message in
       message.edit(edit, recorded)
-      message.called = called
+      message.mentioned = named.filter {
+        !unnotified.contains($0) || !old.mentions.everyone && old.mentioned.contains($0)
+      }
+      if !old.mentions.everyone { message.unmentioned = unnotified }
     }
     guard let message = message(id), let root = message.root else { return }
-    for user in called { follow(root, user, from: message.place.ordinal - 1) }
+    for user in named.subtracting(unnotified) { follow(root, user, from: message.place.ordinal - 1) }
   }
 
-  /// Those who are members when they are called by name; a mention of anybody else calls nobody.
-  private func called(by mentions: Mentions) -> Set<UserID> {
+  /// The mentioned users who are members now. A mention of anybody else has no effect.
+  private func mentionedMembers(in mentions: Mentions) -> Set<UserID> {
     Set(mentions.users.filter { member($0) != nil })
   }
 

@@ -50,7 +50,9 @@ extension ModelRoom {
   /// The unread messages of a member, without deleted ones and those whose author the member blocked at that time.
   func unreadMessages(for user: UserID) -> [ModelMessage] {
     guard let member = member(user) else { return [] }
-    return timeline.filter { $0.place.ordinal > member.readThrough && !$0.isDeleted }
+    return timeline.filter {
+      $0.place.ordinal > member.readThrough && !$0.isDeleted && !$0.leftOut.contains(user)
+    }
   }
 
   func unread(for user: UserID) -> Int { unreadMessages(for: user).count }
@@ -63,12 +65,14 @@ extension ModelRoom {
     }
   }
 
-  /// How a member stands to a thread; nil for one that the member has nothing to do with.
-  func following(_ root: MessageID, by user: UserID) -> ModelFollowing? { member(user)?.threads[root] }
+  /// The member's relation to a thread; nil if the member has none.
+  func threadState(_ root: MessageID, by user: UserID) -> ThreadState? { member(user)?.threads[root] }
 
   func unread(inThread root: MessageID, for user: UserID) -> [ModelMessage] {
-    guard let following = following(root, by: user) else { return [] }
-    return thread(of: root).filter { $0.place.ordinal > following.marker && !$0.isDeleted }
+    guard let state = threadState(root, by: user) else { return [] }
+    return thread(of: root).filter {
+      $0.place.ordinal > state.marker && !$0.isDeleted && !$0.leftOut.contains(user)
+    }
   }
 
   /// The roots of the threads that a member follows, the latest reply first.

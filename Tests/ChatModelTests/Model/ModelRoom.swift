@@ -29,6 +29,8 @@ struct ModelRoom {
   var scheduled: [ModelScheduled] = []
   /// Every ID under which a message was ever scheduled, with the original request.
   var schedulings: [ModelScheduling] = []
+  /// In the order in which they were filed.
+  var reports: [ModelReport] = []
 
   init(id: RoomID) {
     self.id = id
@@ -69,12 +71,12 @@ struct ModelMember: Equatable {
   var unreadFrom: UInt64?
   var mutedUntil: Timestamp?
   var silencedUntil: Timestamp?
-  /// What the member said of threads by root.
-  var threads: [MessageID: ModelFollowing] = [:]
+  /// The member's relation to threads, by root.
+  var threads: [MessageID: ThreadState] = [:]
 }
 
-/// A member and one thread.
-struct ModelFollowing: Equatable {
+/// The relation of a member to one thread.
+struct ThreadState: Equatable {
   var follows: Bool
   /// The last ordinal of the thread that is read.
   var marker: UInt64
@@ -130,7 +132,8 @@ struct ModelScheduling: Equatable {
 }
 
 extension ModelRoom {
-  mutating func take(_ event: RoomEvent, _ recorded: RecordedEvent) {
+  /// - Parameter blockers: everyone who blocks the author of what is sent or edited.
+  mutating func take(_ event: RoomEvent, _ recorded: RecordedEvent, blockers: Set<UserID>) {
     switch event {
     case .lifecycle:
       takeRoom(event, recorded)
@@ -144,8 +147,9 @@ extension ModelRoom {
       change(user) { $0.silencedUntil = until }
     case .members(.muted(let user, let until)): change(user) { $0.mutedUntil = until }
     case .messages(.sent(let message, let author, let place, let content)):
-      send(message, author, place, content, recorded)
-    case .messages(.edited(let message, _, let edit)): self.edit(message, edit, recorded)
+      send(message, author, place, content, recorded, blockers: blockers)
+    case .messages(.edited(let message, _, let edit)):
+      self.edit(message, edit, recorded, blockers: blockers)
     case .messages(.deleted(let message, _)): change(message) { $0.delete(recorded) }
     case .annotations:
       takeAnnotation(event, recorded)
@@ -153,6 +157,7 @@ extension ModelRoom {
       takeReading(event, recorded)
     case .scheduling:
       takeSchedule(event, recorded)
+    case .reports(let event): takeReport(event, recorded)
     case .erased: break
     }
   }
@@ -179,6 +184,7 @@ extension ModelRoom {
       archived = nil
     } else {
       isDeleted = true
+      closeReports(recorded)
     }
   }
 

@@ -15,6 +15,8 @@ struct ModelUser {
   var identities: [Identity] = []
   var disabled: Stamp?
   var preferences = UserPreferences()
+  /// The users whom the user blocks, the oldest block first.
+  var blocks: [ModelBlock] = []
   /// In the order in which they began.
   var sessions: [ModelSession] = []
   /// In the order in which they were registered.
@@ -31,9 +33,15 @@ struct ModelUser {
     self.id = id
   }
 
+  func blocks(_ other: UserID) -> Bool { blocks.contains { $0.user == other } }
   func session(_ id: SessionID) -> ModelSession? { sessions.first { $0.id == id } }
   func device(_ id: DeviceID) -> ModelDevice? { devices.first { $0.id == id } }
   var openSessions: [ModelSession] { sessions.filter { $0.end == nil } }
+}
+
+struct ModelBlock: Equatable {
+  let user: UserID
+  let since: Stamp
 }
 
 struct ModelSession: Equatable {
@@ -100,6 +108,10 @@ extension ModelUser {
       if !media.contains(where: { $0.id == id }) {
         media.append(ModelMedia(id: id, uploader: self.id, content: content, name: name, uploaded: recorded.stamp))
       }
+    case .blocks(.blocked(let other)):
+      // An existing block is recorded again only for its key.
+      if !blocks(other) { blocks.append(ModelBlock(user: other, since: recorded.stamp)) }
+    case .blocks(.unblocked(let other)): blocks.removeAll { $0.user == other }
     case .erased: break
     }
   }
@@ -128,8 +140,10 @@ extension ModelUser {
       revision = recorded.position
     case .account(.disabled): disabled = disabled ?? recorded.stamp
     case .account(.enabled): disabled = nil
-    case .account(.preferencesSet(let preferences)): self.preferences = preferences
-    case .sessions, .devices, .media, .erased:
+    case .account(.preferencesSet(let edit)):
+      if let shares = edit.sharesReadMarkers { preferences.sharesReadMarkers = shares }
+      if let accepts = edit.acceptsDirectMessages { preferences.acceptsDirectMessages = accepts }
+    case .sessions, .devices, .media, .blocks, .erased:
       break
     }
   }

@@ -1,33 +1,42 @@
 import ChatDomain
 import ChatPrimitives
 
-/// Who sees what, by the rules of rooms and workspaces.
+/// What users can see, by the rules of rooms and workspaces.
 extension ChatModel {
-  /// How a user stands to a room.
-  enum Sight: Equatable {
+  /// What a user can see of a room.
+  enum Visibility: Equatable {
     case member
-    /// May find a public channel and come in, and sees nothing of what is said.
+    /// The user can find the room, which is a public channel, and join it, but sees no messages.
     case finder
     case none
   }
 
-  func sight(of user: UserID, on room: ModelRoom) -> Sight {
+  func visibility(of room: ModelRoom, to user: UserID) -> Visibility {
     guard room.exists else { return .none }
     if room.member(user) != nil { return .member }
     guard room.isPublic, let role = workspaceRole(of: user, over: room), role > .guest else { return .none }
     return .finder
   }
 
-  /// Whether the user may do what the room's administrators do; nil for who is neither in the room nor over it.
+  /// Whether the user has the rights of the room's administrators; nil for a user who is not in the room and does not
+  /// oversee it.
   func administers(_ room: ModelRoom, _ user: UserID) -> Bool? {
-    if sight(of: user, on: room) == .none { return nil }
+    if visibility(of: room, to: user) == .none { return nil }
     let own = room.member(user)?.role
     if let own, own >= .administrator { return true }
     if room.isPublic, let role = workspaceRole(of: user, over: room), role >= .administrator { return true }
     return own == nil ? nil : false
   }
 
-  /// The role that a link gives by now: no more than its maker has; who is gone makes members.
+  /// Whether the user sees the room's reports; nil for a user who is neither in the room nor an administrator of its
+  /// workspace.
+  func moderates(_ room: ModelRoom, _ user: UserID) -> Bool? {
+    guard room.exists else { return nil }
+    if let role = workspaceRole(of: user, over: room), role >= .administrator { return true }
+    return room.member(user).map { $0.role >= .administrator }
+  }
+
+  /// The role that a link gives now: no more than its creator has. A creator who is gone can only make members.
   func given(by invite: ModelInvite<Role>, in room: ModelRoom) -> Role {
     guard let maker = invite.creator else { return invite.link.role }
     return administers(room, maker) == true ? invite.link.role : .member
@@ -38,28 +47,28 @@ extension ChatModel {
     return workspace.member(user)?.role
   }
 
-  /// The workspaces that a user is in, in the order in which the user came in.
+  /// The workspaces that a user is in, in the order in which the user joined them.
   func workspaces(of user: UserID) -> [ModelWorkspace] {
     func joined(_ workspace: ModelWorkspace) -> LogPosition { workspace.member(user)?.joined.position ?? .origin }
     return workspaces.values.filter { $0.exists && $0.member(user) != nil }.sorted { joined($0) < joined($1) }
   }
 
-  /// The channels of a workspace that are there, in the order in which they were made.
+  /// The existing channels of a workspace, in the order of their creation.
   func channels(of workspace: WorkspaceID) -> [ModelRoom] {
     rooms.values.filter { $0.exists && $0.creation?.workspace == workspace }
       .sorted { ($0.created?.position ?? .origin) < ($1.created?.position ?? .origin) }
   }
 
-  /// Invitations of a user that are not answered, the newest first.
+  /// The open invitations of a user, the newest first.
   func invitations(of user: UserID) -> [(WorkspaceID, ModelInvitation)] {
     workspaces.values.filter { $0.exists }.compactMap { workspace in
       workspace.invitation(user).map { (workspace.id, $0) }
     }.sorted { $0.1.stamp.position > $1.1.stamp.position }
   }
 
-  // MARK: - What holds after every command
+  // MARK: - Invariants after every command
 
-  /// The rule that the world as it stands breaks, if any.
+  /// The invariant that is violated now, if any.
   var brokenRule: String? {
     for room in rooms.values where room.exists && room.hasHadOwner {
       if !room.members.isEmpty, !room.members.contains(where: { $0.role == .owner }) {
@@ -76,7 +85,7 @@ extension ChatModel {
         }
       }
     }
-    if let talkingDevice { return talkingDevice }
+    if let loggedOutDeviceWithTokens { return loggedOutDeviceWithTokens }
     if let token = sharedToken { return "two devices have the push token \(token.token)" }
     for room in rooms.values where room.exists {
       if let deleted = room.creation?.workspace, workspaces[deleted]?.exists != true {
@@ -86,7 +95,7 @@ extension ChatModel {
     return nil
   }
 
-  /// A push token belongs to one device.
+  /// A push token that several devices have. A token must belong to only one.
   private var sharedToken: PushToken? {
     var seen: Set<PushToken> = []
     let all = users.values.flatMap { $0.devices.flatMap(\.description.tokens) }
@@ -97,17 +106,17 @@ extension ChatModel {
 // MARK: - Media
 
 extension ChatModel {
-  /// What a user may see of what was uploaded, in the order in which it was.
+  /// The uploads that a user may see, in the order of their upload.
   func media(seenBy user: UserID) -> [ModelMedia] {
     let shown = mediaShown(to: user)
     return users.values.flatMap(\.media).filter { $0.uploader == user || shown.contains($0.id) }
       .sorted { $0.uploaded.position < $1.uploaded.position }
   }
 
-  /// What messages and pictures show to a user, and what the user has attached to a message that waits.
+  /// The files that messages and pictures show to a user, and those in the user's own scheduled messages.
   private func mediaShown(to user: UserID) -> Set<MediaID> {
     var shown = Set(users.values.compactMap { $0.profile?.picture })
-    for room in rooms.values where sight(of: user, on: room) != .none {
+    for room in rooms.values where visibility(of: room, to: user) != .none {
       if let picture = room.picture { shown.insert(picture) }
       guard room.member(user) != nil else { continue }
       for message in room.messages { shown.formUnion(message.attachments.map(\.media)) }

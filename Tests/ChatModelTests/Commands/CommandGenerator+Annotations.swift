@@ -4,7 +4,7 @@ import ChatService
 import EventLogSimulation
 
 extension CommandGenerator {
-  /// Few emoji, so that several users react with the same.
+  /// Uses few emoji, so that several users react with the same one.
   mutating func react(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model), let message = message(of: room) else { return nil }
     let user = actor(in: room)
@@ -31,7 +31,7 @@ extension CommandGenerator {
 
   // MARK: - Threads
 
-  /// Mostly by who follows the thread, and often to a reply that was read before.
+  /// The user mostly follows the thread, and the marker often moves to a reply that was read before.
   mutating func moveThreadMarker(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model), let reply = pick(room.messages.filter { $0.root != nil }), let root = reply.root
     else { return nil }
