@@ -59,7 +59,7 @@ extension EventScript {
       .logins(.identityLinked(Identity(issuer: "https://id.example.org", subject: "alice"))),
       .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: false))),
       .devices(.registered(.numbered(5005), description)),
-      .sessions(.started(.numbered(5006), device: .numbered(5005))),
+      .sessions(.started(.numbered(5006), device: .numbered(5005))), .blocks(.blocked(bob)),
     ] as [UserEvent] {
       user(alice, event)
     }

@@ -47,7 +47,7 @@ import Testing
       TimelineProjection.self)
   }
 
-  @Test("an event that comes while a large room is cleared waits for one step at most, and each takes a step with it")
+  @Test("an event during a bulk deletion waits for at most one step, and each event performs one")
   func beside() async throws {
     let folder = try TemporaryFolder()
     var script = script()
@@ -77,7 +77,7 @@ import Testing
       ])
   }
 
-  @Test("a stop in the middle of clearing leaves the rest to the next start, which applies what waits first")
+  @Test("after a stop during a bulk deletion, the next start applies waiting events and then continues")
   func resumed() async throws {
     let folder = try TemporaryFolder()
     var script = script()
@@ -119,7 +119,7 @@ import Testing
     #expect(end.isEqual && end.rowsByTable["message"] == 6)
   }
 
-  @Test("comparing in the middle of a clearing still sees what is wrong elsewhere")
+  @Test("a comparison during a bulk deletion still finds other differences")
   func comparedInTheMiddle() async throws {
     let folder = try TemporaryFolder()
     var script = EventScript()

@@ -96,7 +96,8 @@ struct ConversationHistory {
   ) -> (Message, MessageContent) {
     let text = "text \(random.next())"
     let message = Message(
-      id: newID(), author: user, place: place, callsEveryone: mentions.everyone, called: called(mentions),
+      id: newID(), author: user, place: place, mentionsEveryone: mentions.everyone,
+      mentioned: mentionedMembers(in: mentions),
       texts: [text])
     let details = mentions.isEmpty ? nil : MessageDetails(mentions: mentions)
     return (message, MessageContent(text: text, details: details))
@@ -167,7 +168,7 @@ struct ConversationHistory {
     script.room(
       room, .messages(.edited(message.id, at: message.place, MessageEdit(text: text, mentions: mentions))),
       by: message.author)
-    let called = called(mentions)
+    let mentioned = mentionedMembers(in: mentions)
     update(message) {
       $0.texts.append(text)
       $0.mentionsEveryone = mentions.everyone

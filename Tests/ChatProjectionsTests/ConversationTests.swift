@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("what a page shows of threads, reactions and pins equals the account", arguments: seeds)
+  @Test("threads, reactions and pins on a page equal those of the history", arguments: seeds)
   func marks(seed: UInt64) throws {
     let history = ConversationHistory(seed: seed, events: 2500)
     let queue = try build(TimelineProjection.self, history.script.events, batch: 100)

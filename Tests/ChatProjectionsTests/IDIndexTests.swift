@@ -6,7 +6,7 @@ import Testing
 @testable import ChatProjections
 
 @Suite struct IDIndexTests {
-  @Test("messages come by their keys, without those that are not there")
+  @Test("messages are found by their keys, and missing ones are left out")
   func messages() throws {
     let history = RandomHistory(seed: 51, events: 3000)
     let queue = try build(IDIndexProjection.self, history.events)

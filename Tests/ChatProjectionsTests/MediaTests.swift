@@ -54,7 +54,7 @@ struct MediaTests {
     }
   }
 
-  @Test("an upload is its uploader's, with all that is known of it, and a service's")
+  @Test("an upload is visible with all fields to its uploader and to services")
   func upload() throws {
     try expect(script, seenBy: [alice], isHeld: false)
     let queue = try build(MediaProjection.self, script.events)
@@ -76,7 +76,7 @@ struct MediaTests {
     #expect(try queue.read { try MediaQueries($0).media(cat, for: alice) }?.name == "cat.png")
   }
 
-  @Test("whoever is in the room sees what a message there holds, and no longer after leaving, in each way")
+  @Test("members see the files of the room's messages until they leave, are removed or are banned")
   func members() throws {
     var sent = script
     send(message, &sent)
@@ -116,6 +116,29 @@ struct MediaTests {
     try expect(script, seenBy: [alice], isHeld: false)
   }
 
+  @Test("a reported message still holds its files after its deletion, only as evidence")
+  func evidence() throws {
+    var script = script
+    func isEvidence() throws -> Bool {
+      try build(MediaProjection.self, script.events).read { try MediaQueries($0).isKeptByReportsOnly(content.hash) }
+    }
+    send(message, &script)
+    #expect(try !isEvidence())
+    let reported = ReportedMessage(id: message, author: alice, sentAt: script.last.time, content: holding(cat))
+    let report = Report(subject: .message(reported), reason: .hate, comment: "")
+    script.room(room, .reports(.filed(.numbered(60), reporter: bob, report)), by: bob)
+    #expect(try !isEvidence())
+    script.room(room, .messages(.deleted(message, at: .room(1))), by: alice)
+    #expect(try isEvidence())
+    try expect(script, seenBy: [alice], isHeld: true)
+    script.user(carol, .account(.profileChanged(ProfileEdit(picture: .set(cat)))))
+    #expect(try !isEvidence())
+    script.user(carol, .account(.profileChanged(ProfileEdit(picture: .remove))))
+    script.room(room, .lifecycle(.deleted), by: alice)
+    #expect(try isEvidence())
+    try expect(script, seenBy: [alice], isHeld: true)
+  }
+
   @Test("a message whose content was erased holds nothing, and an erased upload is not there")
   func erasure() throws {
     var script = script
@@ -140,7 +163,7 @@ struct MediaTests {
     try expect(script, seenBy: [alice], isHeld: false)
   }
 
-  @Test("what a deleted room held is taken out some rows at a time, and nobody sees it from the deletion on")
+  @Test("the files of a deleted room are invisible immediately, and their rows are deleted in steps")
   func clearing() throws {
     var script = script
     for number in 0..<20 { send(.numbered(UInt64(100 + number)), &script) }

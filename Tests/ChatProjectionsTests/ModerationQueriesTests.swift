@@ -29,7 +29,7 @@ import Testing
     return script
   }
 
-  @Test("the join history tells each change once, the newest first, with who did it", arguments: [1, 3, 30])
+  @Test("the join history lists each change once, the newest first, with its actor", arguments: [1, 3, 30])
   func joinHistory(limit: Int) throws {
     let queue = try build(RoomsProjection.self, script().events)
     var (entries, next): ([JoinHistoryRow], LogPosition?) = ([], nil)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("who goes silenced comes back silenced, until the time is over")
+  @Test("a member who leaves while silenced is still silenced after rejoining")
   func silence() throws {
     var script = script()
     let until = script.last.time.adding(milliseconds: 60_000)

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "what is no regular file is moved aside and the read model is rebuilt",
+    "a file that is not a regular file is moved aside and the read model is rebuilt",
     arguments: Oddity.allCases, ["", "-wal", "-shm", "-journal"])
   func isMovedAside(oddity: Oddity, suffix: String) async throws {
     let folder = try TemporaryFolder()
@@ -84,7 +84,9 @@ import Testing
     #expect(ProjectionFault.message(of: error) == "rooms.sqlite cannot be moved aside")
   }
 
-  @Test("the tools refuse to compare with what is no regular file, and replace it", arguments: Oddity.allCases)
+  @Test(
+    "the tools refuse to compare with a file that is not a regular file, and can replace it", arguments: Oddity.allCases
+  )
   func tools(oddity: Oddity) throws {
     let folder = try TemporaryFolder()
     let file = folder.file(TimelineProjection.self)

@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("what comes and goes leaves the same rows, in one batch or in many", arguments: [1, 7, 400])
+  @Test("ordinals that are added and removed leave the same rows, in one batch or in many", arguments: [1, 7, 400])
   func comesAndGoes(batch: Int) throws {
     var random = SeededGenerator(seed: 12)
     let steps = (0..<400).map { _ in UInt64.random(in: 1...300, using: &random) * 50 }

@@ -64,6 +64,36 @@ extension RandomHistory {
     }
   }
 
+  // MARK: - Reports
+
+  /// Some reports and some resolutions are erased.
+  mutating func stepReport(_ user: UserID, in room: RoomID, _ state: Room) {
+    let actor = chance(3) ? nil : state.members.users.sorted().first
+    if chance(2), let id = state.openReports.reporters.keys.sorted().randomElement(using: &random) {
+      resolvedReports[room, default: [:]][id] = state.openReports[id]
+      let resolution = ReportResolution(outcome: .userWarned, note: "note \(random.next() % 10)")
+      return record(.reports(.resolved(id, chance(6) ? nil : resolution)), in: room, by: actor)
+    }
+    if chance(3), let id = resolvedReports[room]?.keys.sorted().randomElement(using: &random),
+      let reporter = resolvedReports[room]?[id]
+    {
+      resolvedReports[room]?[id] = nil
+      return record(.reports(.reopened(id, reporter: reporter)), in: room, by: actor)
+    }
+    guard let message = messages[room]?.randomElement(using: &random) else { return }
+    let reported = report(of: message.id, by: message.author)
+    record(.reports(.filed(newID(), reporter: user, chance(8) ? nil : reported)), in: room, by: user)
+  }
+
+  private mutating func report(of message: MessageID, by author: UserID) -> Report {
+    if chance(3) { return Report(subject: .user(author), reason: .hate, comment: "") }
+    let photo = Media(hash: [UInt8](repeating: 9, count: 32), contentType: "image/png", size: 3)
+    let details = MessageDetails(attachments: [Attachment(media: newID(), content: photo, name: nil)])
+    let content = MessageContent(text: "kept \(random.next() % 100)", details: chance(3) ? nil : details)
+    let reported = ReportedMessage(id: message, author: author, sentAt: script.last.time, content: content)
+    return Report(subject: .message(reported), reason: .spam, comment: "comment \(random.next() % 100)")
+  }
+
   // MARK: - Workspaces
 
   mutating func prepareWorkspaces() {
@@ -87,6 +117,7 @@ extension RandomHistory {
       .messages(.sent(newID(), author: owner, thread: nil, .plain("doomed words"))),
       .messages(.edited(message, at: .room(1), .plain("other doomed words"))),
       .messages(.deleted(message, at: .room(1))),
+      .reports(.filed(newID(), reporter: owner, report(of: message, by: other))),
       .members(.silenced(other, until: script.last.time.adding(milliseconds: 100_000_000))), .members(.banned(other)),
       .lifecycle(.deleted),
     ]

@@ -7,6 +7,8 @@ struct RandomHistory {
   struct Message {
     let id: MessageID
     let author: UserID
+    /// The members who blocked the author when it was sent.
+    let leftOut: Set<UserID>
     var isDeleted = false
   }
 
@@ -16,7 +18,13 @@ struct RandomHistory {
   private(set) var workspaces: [WorkspaceID: WorkspaceState] = [:]
   private(set) var messages: [RoomID: [Message]] = [:]
 
+  /// The reporters of resolved reports.
+  var resolvedReports: [RoomID: [ReportID: UserID]] = [:]
+
   var random: SeededGenerator
+  /// Of blocks alone, so that a seed gives the same history as without them.
+  private var blockRandom: SeededGenerator
+  private var steps = 0
   private var nextNumber: UInt64 = 1000
   /// The remaining events of the room and the workspace that are deleted at the end.
   var doomedRoomEvents: ArraySlice<RoomEvent> = []
@@ -31,6 +39,7 @@ struct RandomHistory {
 
   init(seed: UInt64, events count: Int, users: Int = 8, rooms: Int = 5) {
     random = SeededGenerator(seed: seed)
+    blockRandom = SeededGenerator(seed: seed &+ 1_000)
     userIDs = (1...UInt64(users)).map { .numbered($0) }
     roomIDs = (100...UInt64(99 + rooms)).map { .numbered($0) }
     for (index, user) in userIDs.enumerated() { register(user, index) }
@@ -51,7 +60,11 @@ struct RandomHistory {
       script.add(.server(.pushOutcomesRecorded(outcomes)))
     }
     prepareWorkspaces()
-    while script.events.count < count { step() }
+    while script.events.count < count {
+      step()
+      steps += 1
+      if steps.isMultiple(of: 200) { stepBlock() }
+    }
   }
 
   private mutating func register(_ user: UserID, _ index: Int) {
@@ -95,7 +108,7 @@ struct RandomHistory {
     guard let room = roomIDs.randomElement(using: &random), let user = userIDs.randomElement(using: &random),
       let state = rooms[room]?.room
     else { return }
-    switch random.next() % 26 {
+    switch random.next() % 27 {
     case 0: stepUser(user)
     case 20, 21: stepWorkspace(user)
     case 22: stepModeration(user, in: room, state)
@@ -114,16 +127,40 @@ struct RandomHistory {
     case 11: stepEdit(in: room)
     case 24: stepMark(user, in: room, state)
     case 25: stepScheduled(user, in: room, state)
+    case 26: stepReport(user, in: room, state)
     default:
       if state.members[user] != nil { send(by: user, to: room) }
     }
   }
 
   private mutating func send(by user: UserID, to room: RoomID) {
-    let message = Message(id: newID(), author: user)
+    let message = Message(id: newID(), author: user, leftOut: blockers(of: user, in: room))
     messages[room, default: []].append(message)
     let content: MessageContent? = chance(50) ? nil : .plain("text \(random.next()) \u{1F375} \u{CC28}")
     record(.messages(.sent(message.id, author: user, thread: nil, content)), in: room, by: user)
+  }
+
+  private func blockers(of author: UserID, in room: RoomID) -> Set<UserID> {
+    Set(
+      (rooms[room]?.room?.members.users.map { $0 } ?? []).filter { member in
+        guard case .registered(let user) = users[member] else { return false }
+        return user.blockedUsers[author] != nil
+      })
+  }
+
+  private mutating func stepBlock() {
+    guard let user = userIDs.randomElement(using: &blockRandom), case .registered(let state) = users[user] else {
+      return
+    }
+    var event: UserEvent?
+    if let blocked = state.blockedUsers.keys.sorted().randomElement(using: &blockRandom), blockRandom.next() % 2 == 0 {
+      event = .blocks(.unblocked(blocked))
+    } else if let other = userIDs.randomElement(using: &blockRandom), other != user {
+      event = .blocks(.blocked(other))
+    }
+    guard let event else { return }
+    let stamp = script.user(user, event)
+    UserDecider.evolve(&users[user, default: .absent], event, stamp, by: user)
   }
 
   private mutating func stepMarker(_ user: UserID, in room: RoomID, _ state: Room) {
@@ -159,7 +196,8 @@ struct RandomHistory {
         .scheduling(.changed(id, ScheduledMessageEdit(text: "new", mentions: chance(2) ? nil : Mentions()))),
         in: room, by: user)
     default:
-      messages[room, default: []].append(Message(id: id, author: waiting.author))
+      messages[room, default: []].append(
+        Message(id: id, author: waiting.author, leftOut: blockers(of: waiting.author, in: room)))
       record(
         .messages(.sent(id, author: waiting.author, thread: nil, .plain("due"))), in: room, by: waiting.author)
     }
@@ -189,7 +227,10 @@ struct RandomHistory {
     switch random.next() % 13 {
     case 9: stepIdentity(user, state)
     case 10: record(chance(2) ? .account(.disabled) : .account(.enabled), of: user)
-    case 11: record(.account(.preferencesSet(UserPreferences(sharesReadMarkers: chance(2)))), of: user)
+    case 11:
+      let isOn = chance(2)
+      record(
+        .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: isOn, acceptsDirectMessages: !isOn))), of: user)
     case 12:
       if let device, let token = state.devices[device]?.description.tokens.last {
         record(.devices(.tokenMoved(device, token)), of: user)
@@ -256,6 +297,6 @@ struct RandomHistory {
     guard let member = rooms[room]?.room?.members[user] else { return nil }
     let start = member.unreadFrom.map { min(member.marker, $0 - 1) } ?? member.marker
     let after = (messages[room] ?? []).dropFirst(Int(start))
-    return UInt64(after.count { !$0.isDeleted })
+    return UInt64(after.count { !$0.isDeleted && !$0.leftOut.contains(user) })
   }
 }

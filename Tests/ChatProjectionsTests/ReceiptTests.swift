@@ -42,7 +42,7 @@ import Testing
     #expect(first.receipts.map(\.user) == [alice] && first.next == first.receipts[0].joined)
   }
 
-  @Test("who hides the marker is left out for others, until it is shown again")
+  @Test("hidden markers are not listed for others until they are shown again")
   func hides() throws {
     var script = script()
     script.room(room, .reading(.markerMoved(bob, to: .numbered(101), ordinal: 2)), by: bob)
@@ -65,7 +65,7 @@ import Testing
     ScheduledMessage(author: alice, content: .plain(text), sendAt: start.adding(milliseconds: milliseconds))
   }
 
-  @Test("what is due comes in the order of its time, then of its scheduling, and the next after it is known")
+  @Test("due messages are ordered by their time, then by their scheduling, and the next one's time is known")
   func due() throws {
     var script = EventScript()
     script.create(room, by: alice)
@@ -143,7 +143,7 @@ import Testing
     #expect(try rows(after) == 0)
   }
 
-  @Test("a message for a thread, and one that answers, are found with what they refer to")
+  @Test("a message for a thread, and a reply, are found with the messages that they refer to")
   func references() throws {
     var script = EventScript()
     script.create(room, by: alice)
@@ -158,7 +158,7 @@ import Testing
 }
 
 @Suite struct WorkspaceBadgeTests {
-  @Test("counts are told by workspace, as the badge tells them in all")
+  @Test("the counts of workspaces and of the whole badge agree")
   func counts() throws {
     let (alice, bob): (UserID, UserID) = (.numbered(1), .numbered(2))
     let (guild, club): (WorkspaceID, WorkspaceID) = (.numbered(50), .numbered(51))

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("what would end in the same way is not tried again")
+  @Test("a permanent failure is not retried")
   func halts() {
     var plan = RecoveryPlan()
     #expect(plan.action(after: .permanent) == .halt)

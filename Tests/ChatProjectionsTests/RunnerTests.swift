@@ -29,7 +29,7 @@ import Testing
 
   // MARK: - Following
 
-  @Test("it applies what is there and what comes, tells how far it is, and goes on from there when opened again")
+  @Test("it applies existing and new events, reports its position, and continues from it when reopened")
   func follows() async throws {
     let history = RandomHistory(seed: 61, events: 6000)
     let (folder, feed) = (try TemporaryFolder(), MemoryFeed(history.events.prefix(5000)))
@@ -131,7 +131,7 @@ import Testing
 
   // MARK: - Halting
 
-  @Test("an event that cannot be read halts it where it stands, fails who waits, and skips nothing")
+  @Test("an unreadable event halts it at that position, fails the waiters, and is not skipped")
   func halts() async throws {
     let history = RandomHistory(seed: 63, events: 300)
     let (folder, feed) = (try TemporaryFolder(), MemoryFeed(history.events, failingFrom: LogPosition(200)))
@@ -224,7 +224,7 @@ import Testing
 
   // MARK: - Foreign and damaged files
 
-  @Test("a file of another log, one ahead of the log, and a damaged one are moved aside and built anew")
+  @Test("a file of another log, one ahead of the log, and a damaged one are moved aside and rebuilt")
   func foreignFiles() async throws {
     let history = RandomHistory(seed: 65, events: 300)
     let folder = try TemporaryFolder()

@@ -143,7 +143,7 @@ import Testing
     #expect(report.isEqual, "\(report.differences)")
   }
 
-  @Test("a file in the middle of taking out a deleted room equals one that was made anew, and goes on after a crash")
+  @Test("a file with an unfinished bulk deletion equals a rebuilt one, and continues after a crash")
   func halfClosed() async throws {
     var script = SearchScript()
     script.open(room, anna)
@@ -172,7 +172,7 @@ import Testing
     try runner.stop()
   }
 
-  @Test("what could not be finished is finished when the file is opened again")
+  @Test("unfinished upkeep is finished when the file is reopened")
   func afterwards() async throws {
     var script = SearchScript()
     script.open(room, anna)
@@ -180,8 +180,8 @@ import Testing
     script.say(secret(2), in: room, by: anna)
     script.delete(index)
     let folder = try TemporaryFolder()
-    // As a crash right after the deletion leaves it: without upkeep.
-    try ProjectionFile.makeDirectory(folder.views)
+    // The state after a crash directly after the deletion, without upkeep.
+    try ProjectionFile.makeDirectory(folder.readModels)
     let pool = try folder.file(SearchProjection.self).openPool(SearchProjection.self)
     try await pool.write { [script] (database) throws in
       var projection = SearchProjection()

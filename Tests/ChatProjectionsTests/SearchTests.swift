@@ -33,7 +33,8 @@ import Testing
     #expect(foreign.isEmpty)
   }
 
-  @Test("who leaves, is removed or banned finds nothing, who comes back all", arguments: [0, 1, 2])
+  @Test(
+    "users who left or were removed or banned find nothing; users who rejoin find everything", arguments: [0, 1, 2])
   func leaving(how: Int) throws {
     var script = SearchScript()
     script.open(tea, anna, ben)

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test("a text cannot pass for a label, nor a label be cut")
+  @Test("a text is never mistaken for a label, and a label is never cut")
   func labels() throws {
     #expect(try tokens("#r2 #m\n#r3", labels: "#r1 #sab12 #m") == ["#r1", "#sab12", "#m", "r2", "m", "r3"])
   }

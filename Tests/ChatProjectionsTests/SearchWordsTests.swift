@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "a message holds every piece, in the form in which it stands",
+    "a message matches only if it contains every piece in the given form",
     arguments: [
       ("hello", "Well, HELLO there", true), ("hello", "hellos", false), ("hel*", "hellos", true),
       ("wi-fi", "the Wi-Fi", true), ("wi-fi", "wi and fi", false), ("wi fi", "fi and wi", true),
@@ -99,7 +99,7 @@ import Testing
     #expect(dense.hasPrefix("…가") && dense.hasSuffix("가«나다»"))
   }
 
-  @Test("what a JSON value says is searched, and not how its members are called")
+  @Test("the strings of a JSON value are searched, and its member names are not")
   func jsonWords() {
     let body =
       #"{"order": {"number": 10482, "note\u0073": ["caf\u00e9 \"x\"", true, "\ud83d\ude00 a\\b\n"]}, "k":-1.5e3}"#

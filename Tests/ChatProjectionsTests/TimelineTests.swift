@@ -61,7 +61,7 @@ import Testing
     #expect(page?.messages == [] && page?.older == nil && page?.newer == nil)
   }
 
-  @Test("who is not a member gets nothing, and a service gets everything")
+  @Test("users who are not members get nothing, and services get everything")
   func rights() throws {
     let queue = try build(TimelineProjection.self, script(messages: 3).events)
     try queue.read { (database) throws in

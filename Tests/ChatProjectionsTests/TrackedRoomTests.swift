@@ -156,7 +156,7 @@ struct TrackedRoomTests {
     }
   }
 
-  @Test("what is kept equals what is counted, while a random history grows", arguments: [31, 32, 33] as [UInt64])
+  @Test("what is kept equals what is counted, while a random history grows", arguments: [31, 32, 33, 34, 35] as [UInt64])
   func recount(seed: UInt64) throws {
     let history = RandomHistory(seed: seed, events: 3000)
     for batch in [1, 61] {
@@ -182,7 +182,8 @@ struct TrackedRoomTests {
             }
           }
         }
-        #expect(tracked > 10 && totals.count > 5)
+        // Something was compared. How much depends on the seed.
+        #expect(tracked > 10 && totals.count > 1, "seed \(seed)")
         #expect(try badges(database) == totals, "seed \(seed)")
       }
     }

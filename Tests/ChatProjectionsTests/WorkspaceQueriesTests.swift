@@ -54,7 +54,7 @@ import Testing
     #expect(try found(by: stranger) == nil)
   }
 
-  @Test("who only finds a channel sees its looks and nothing that is said in it")
+  @Test("a user who can only find a channel sees its name, topic and picture, and no messages")
   func visible() throws {
     try build(RoomsProjection.self, script().events).read { (database) throws in
       let queries = RoomsQueries(database)
@@ -100,7 +100,7 @@ import Testing
     #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM workspaceMember") } == 0)
   }
 
-  @Test("an invitation stands until it is answered, and for a member not at all")
+  @Test("an invitation is open until it is accepted or declined, and never for a member")
   func invitations() throws {
     var script = script()
     script.add(.workspace(office, .invitations(.invited(stranger, role: .guest))), actor: owner)
