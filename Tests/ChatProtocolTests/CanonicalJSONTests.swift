@@ -38,8 +38,8 @@ import Testing
     if let text = try? canonical(mantissa + exponent) { #expect((try? canonical(text)) == text) }
   }
 
-  /// Numbers of every length against Foundation's own reading of them, which the first versions used.
-  @Test func numbersAreAsFoundationHasThem() throws {
+  /// Compares numbers of every length with Foundation's parsing, which the first versions used.
+  @Test func numbersMatchFoundation() throws {
     var generator = SeededGenerator(state: 10)
     for _ in 0..<3_000 {
       let number = Self.number(&generator)
@@ -81,8 +81,8 @@ import Testing
     #expect(throws: DecodingError.self) { try canonical("[1e400]") }
   }
 
-  /// An old log may hold values that are deeper than any limit; they are written as they are.
-  @Test func isWrittenAsItStands() throws {
+  /// An old log may contain values that are nested deeper than any limit. They are written unchanged.
+  @Test func isWrittenUnchanged() throws {
     let deep = String(repeating: "[", count: 5_000) + String(repeating: "]", count: 5_000)
     let bytes = try JSONWriter.bytes(of: ["data": CanonicalJSON(unchecked: deep)])
     #expect(String(decoding: bytes, as: UTF8.self) == "{\"data\":\(deep)}")

@@ -20,9 +20,10 @@ struct ClientSpecs {
     let client = Client { endpoint, body in
       #expect(endpoint == "PATCH /v1/me/preferences")
       #expect(body == #"{"sharesReadMarkers":false}"#)
-      return #"{"sharesReadMarkers":false,"position":7}"#
+      return #"{"sharesReadMarkers":false,"acceptsDirectMessages":true,"position":7}"#
     }
     let receipt = try client.call(Endpoints.updatePreferences, UpdatePreferencesRequest(sharesReadMarkers: false))
-    #expect(receipt == PreferencesReceipt(sharesReadMarkers: false, position: LogPosition(7)))
+    #expect(
+      receipt == PreferencesReceipt(sharesReadMarkers: false, acceptsDirectMessages: true, position: LogPosition(7)))
   }
 }

@@ -19,7 +19,7 @@ struct EndpointBodySpecs {
     for object in Self.objects(of: endpoint) { try check(object) }
   }
 
-  @Test("what one side writes, the other reads", arguments: Endpoints.all)
+  @Test("each side decodes what the other encodes", arguments: Endpoints.all)
   func bothSides(endpoint: AnyEndpoint) throws {
     func check(_ object: (some Codable).Type) throws {
       let written = try JSONWriter.bytes(of: ShapeReader().read(object))

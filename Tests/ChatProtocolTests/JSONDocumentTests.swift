@@ -54,7 +54,7 @@ import Testing
     #expect(flaw([0x7d, 0x22] + bytes + [0x22]) == .invalidUTF8)
   }
 
-  @Test func anEmptyTextHasAFlawOfItsOwn() {
+  @Test func reportsAnEmptyText() {
     #expect(flaw("") == .empty)
   }
 

@@ -22,7 +22,7 @@ private func company() -> [RecordedEvent] {
     notifications.filter { $0.key.device == device }.map(\.key.position.value)
   }
 
-  @Test("the first start switches push on, and sends only what comes")
+  @Test("the first start enables push, and sends only later messages")
   func baseline() async throws {
     let (folder, sender) = (TemporaryFolder(), ScriptedSender())
     let log = MemoryLog(company())
@@ -61,7 +61,7 @@ private func company() -> [RecordedEvent] {
     }
   }
 
-  @Test("a notice that hangs holds up nobody else, and what is settled beyond it is named in the log")
+  @Test("a notification that hangs delays no others, and the log names those settled after it")
   func outOfOrder() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let isOpen = Mutex(false)
@@ -82,7 +82,7 @@ private func company() -> [RecordedEvent] {
     }
   }
 
-  @Test("a dead token becomes an event, and the device is told nothing more until it has another")
+  @Test("an invalid token is recorded, and the device gets no notifications until it has another")
   func deadToken() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender { notification, _ in notification.token.token == "b" ? .tokenInvalid : .delivered }
@@ -106,7 +106,7 @@ private func company() -> [RecordedEvent] {
     }
   }
 
-  @Test("a notice whose token was replaced while it was refused goes to the new token")
+  @Test("a notification whose token is replaced after a failed attempt goes to the new token")
   func replacedToken() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender { notification, _ in
@@ -122,7 +122,7 @@ private func company() -> [RecordedEvent] {
     }
   }
 
-  @Test("a lost outbox comes back from the log with what is not settled, and a kept one goes on")
+  @Test("a lost outbox is rebuilt from the log with the unsettled rows, and a kept one continues")
   func restarts() async throws {
     for losesFile in [true, false] {
       let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
@@ -169,7 +169,7 @@ private func company() -> [RecordedEvent] {
     }
   }
 
-  @Test("nothing more is sent when the log takes no more events")
+  @Test("nothing is sent once the log accepts no more events")
   func poisoned() async throws {
     let (folder, log, sender) = (TemporaryFolder(), MemoryLog(company()), ScriptedSender())
     try await withPush(folder, log, sender) {

@@ -46,7 +46,7 @@ import Testing
       ])
   }
 
-  @Test("no device of the sender's is told, whichever it was sent from")
+  @Test("no device of the sender is notified")
   func sender() {
     let decisions = FanOut.decisions(
       on: message(), for: [recipient(anna, .member(mutedUntil: nil), [phone(annasPhone), phone(bensPhone)])]
@@ -61,7 +61,7 @@ import Testing
     #expect(decision(.member(mutedUntil: Self.sent.adding(milliseconds: -1))) == .notify(badge: 4))
   }
 
-  @Test("who had left, and who joins later, is not told")
+  @Test("former and later members are not notified")
   func membership() {
     #expect(decision(.left(at: LogPosition(8))) == .silent(.left))
     #expect(decision(.joinsLater) == .silent(.beforeJoin))
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(
-    "a message in a thread tells its followers and those whom it calls",
+    "a message in a thread notifies its followers and mentioned users",
     arguments: [
       ([], Mentions(), false, .silent(.notFollowing)), ([carla], Mentions(), false, .silent(.notFollowing)),
       ([ben], Mentions(), false, .notify(badge: 4)), ([], Mentions(users: [ben]), false, .notify(badge: 4)),
@@ -111,7 +111,7 @@ import Testing
     #expect(decisions.map(\.decision) == [expected])
   }
 
-  @Test("a disabled user hears nothing, and a mute is stronger than a call")
+  @Test("a disabled user is not notified, and a mute also applies to mentions")
   func disabled() {
     func decision(_ recipient: FanOut.Recipient) -> FanOut.Decision? {
       FanOut.decisions(on: message(mentions: Mentions(users: [ben])), for: [recipient]) { _ in 4 }.first?.decision
@@ -125,7 +125,19 @@ import Testing
     #expect(decision(recipient(ben, .member(mutedUntil: until), [phone(bensPhone)])) == .silent(.mutedRoom))
   }
 
-  @Test("a device without a token is silent, its user's other devices are not")
+  @Test("a user who has blocked the sender is not notified, even if mentioned or disabled")
+  func blocked() {
+    let recipient = FanOut.Recipient(
+      user: ben, membership: .member(mutedUntil: Self.sent.adding(milliseconds: 1)), isDisabled: true,
+      hasBlockedSender: true, devices: [phone(bensPhone, .none)])
+    let decisions = FanOut.decisions(on: message(mentions: Mentions(users: [ben])), for: [recipient]) { _ in 4 }
+    #expect(decisions.map(\.decision) == [.silent(.blocked)])
+    let left = FanOut.Recipient(
+      user: ben, membership: .left(at: LogPosition(8)), hasBlockedSender: true, devices: [phone(bensPhone)])
+    #expect(FanOut.decisions(on: message(), for: [left]) { _ in 4 }.map(\.decision) == [.silent(.left)])
+  }
+
+  @Test("a device without a token is not notified, its user's other devices are")
   func token() {
     let decisions = FanOut.decisions(
       on: message(),
@@ -134,7 +146,7 @@ import Testing
     #expect(decisions.map(\.decision) == [.silent(.noToken), .notify(badge: 3)])
   }
 
-  @Test("the badge is counted once for each user who is told, and for nobody else")
+  @Test("the badge is counted once for each notified user, and for nobody else")
   func badges() {
     var asked: [UserID] = []
     _ = FanOut.decisions(

@@ -80,6 +80,17 @@ private func company() -> Script {
 }
 
 @Suite struct OutboxTests {
+  @Test("the outbox keeps no reports")
+  func reports() throws {
+    var script = Script()
+    let (room, reporter): (RoomID, UserID) = (.numbered(9), .numbered(1))
+    script.create(room, by: reporter)
+    let report = Report(subject: .user(.numbered(2)), reason: .spam, comment: "ads")
+    script.room(room, .reports(.filed(.numbered(5), reporter: reporter, report)), by: reporter)
+    script.room(room, .reports(.reopened(.numbered(5), reporter: reporter)), by: reporter)
+    #expect(try dump(build(script.events))["report"] == [])
+  }
+
   @Test("a message makes a row for each device of each other member, with the badge at that very message")
   func enumerates() throws {
     var script = company()
@@ -100,7 +111,7 @@ private func company() -> Script {
       ])
   }
 
-  @Test("a notice carries the message, its sender's name and the room's, as they were")
+  @Test("a notification has the message, its sender's name and the room's name at that time")
   func notifications() throws {
     var script = company()
     script.baseline()
@@ -157,7 +168,7 @@ private func company() -> Script {
     #expect(rows.map(\.badge) == [1, 2] && rows.last?.position == position)
   }
 
-  @Test("a device that comes after its user's joins hears all of their rooms, and a removed one none")
+  @Test("a device that is added after joins is notified for all of its user's rooms, a removed one for none")
   func devicesComeAndGo() throws {
     var script = Script()
     for (user, name) in [(anna, "Anna"), (ben, "Ben")] { script.register(user, name) }
@@ -175,7 +186,7 @@ private func company() -> Script {
     let keys = try queue.read { try PushQueries($0).pending(after: .origin, limit: 10) }
     #expect(keys.map(\.position) == [heard, both] && keys.map(\.device) == [bensPhone, bensTablet])
     let found = try queue.read { database in try keys.map { try PushQueries(database).notification($0) } }
-    #expect(found == [.unreachable, .unreachable], "a removed device is told nothing more")
+    #expect(found == [.unreachable, .unreachable], "a removed device gets no notifications")
   }
 
   @Test("two users may give their devices the same ID")
@@ -197,7 +208,7 @@ private func company() -> Script {
     #expect(users == [ben])
   }
 
-  @Test("outcomes take away what they name and everything up to where all is settled")
+  @Test("outcomes remove the rows that they name and all rows up to the settled position")
   func settles() throws {
     var script = company()
     script.baseline()
@@ -224,7 +235,7 @@ private func company() -> Script {
     #expect(try queue.read { try PushQueries($0).settledThrough() } == third)
   }
 
-  @Test("a token that was replaced is not used, and a dead one is not used again")
+  @Test("a replaced token is not used, and an invalid one is not used again")
   func tokens() throws {
     var script = company()
     script.baseline()
@@ -341,17 +352,28 @@ private func company() -> Script {
     let disabled = script.send(to: tea, by: anna)
     script.user(ben, .account(.enabled))
     let enabled = script.send(to: tea, by: anna)
+    script.user(ben, .blocks(.blocked(anna)))
+    let blocked = script.send(to: tea, by: anna)
+    let other = script.send(to: tea, by: carla)
+    script.user(ben, .blocks(.unblocked(anna)))
+    let unblocked = script.send(to: tea, by: anna)
     let rows = try pending(build(script.events)).map { [$0.position.value, $0.device == bensPhone ? 1 : 2] }
     #expect(
       rows == [
-        [plain.value, 1], [called.value, 1], [called.value, 2], [followed.value, 1], [enabled.value, 1],
+        [plain.value, 1], [mentions.value, 1], [mentions.value, 2], [followed.value, 1], [enabled.value, 1],
+        [other.value, 1], [unblocked.value, 1],
       ])
+    let badges = try build(script.events).read { database in
+      try Int.fetchAll(database, sql: "SELECT badge FROM outbox ORDER BY position DESC LIMIT 2")
+    }
+    #expect(badges == [6, 5], "the message of the blocked user is in no badge")
     func reason(_ position: LogPosition, _ device: DeviceID) throws -> FanOut.Decision? {
       try PushExplanation(of: position, in: MemoryLog(script.events)).decisions.first { $0.device == device }?.decision
     }
     #expect(try reason(plain, carlasPhone) == .silent(.mentionsOnly))
     #expect(try reason(threaded, bensPhone) == .silent(.notFollowing))
     #expect(try reason(disabled, bensPhone) == .silent(.accountDisabled))
+    #expect(try reason(blocked, bensPhone) == .silent(.blocked))
     let queue = try build(script.events)
     try queue.read { database in
       let key = PushNotificationKey(position: followed, user: ben, device: bensPhone)

@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test("a device is told one notice at a time and in order; devices do not wait for each other")
+  @Test("a device gets one notification at a time and in order; devices do not wait for each other")
   func queues() {
     var queues = PerDeviceQueues()
     queues.take([key(1), key(1, bensTablet), key(2), key(2, bensTablet)])

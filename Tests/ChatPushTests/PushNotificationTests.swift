@@ -24,8 +24,9 @@ import Testing
     #expect(Set(others + [known]).count == 5)
   }
 
-  /// Receivers remember delivery keys: the way they are made must never change. The value is `sha256sum` of the bytes.
-  @Test("a delivery key stays what it was")
+  /// Receivers store delivery keys, so how they are computed must never change. The value was computed with `sha256sum`
+  /// from the bytes.
+  @Test("a delivery key never changes between versions")
   func goldenDeliveryKey() throws {
     let bytes =
       Array("hansard-delivery-v1".utf8) + log.bytes + [0, 0, 0, 0, 0, 0, 0, 7] + ben.uuid.bytes + bensPhone.uuid.bytes
@@ -72,7 +73,7 @@ import Testing
         == "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
   }
 
-  @Test("2xx is delivered, 410 is a dead token, everything else is tried again")
+  @Test("2xx means delivered, 410 an invalid token, and everything else is retried")
   func statuses() {
     for status: UInt in [200, 201, 204, 299] { #expect(WebhookSender.result(of: status) == .delivered) }
     #expect(WebhookSender.result(of: 410) == .tokenInvalid)
@@ -98,7 +99,7 @@ import Testing
     await sender.close()
   }
 
-  @Test("the file sink writes a line for each notice, ends a line that was cut off, and is for its owner alone")
+  @Test("the file sink writes a line for each notification, ends an incomplete line, and is private to its owner")
   func fileSink() async throws {
     let path = NSTemporaryDirectory() + "push-" + UUID().uuidString + ".jsonl"
     defer { try? FileManager.default.removeItem(atPath: path) }

@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(
-    "who has left is not told, however that came about, and does not hear of it by coming back",
+    "waiting notifications of former members are withdrawn, even after they rejoin",
     arguments: [RoomEvent.members(.left(ben)), .members(.removed(ben)), .members(.banned(ben))])
   func leavers(event: RoomEvent) throws {
     var script = company()
@@ -145,13 +145,17 @@ import Testing
     #expect(try text(found(script, later)) == "later")
   }
 
-  @Test("what lets nobody be told any more holds while it lasts")
+  @Test("temporary reasons for a withdrawal apply while they last")
   func passingReasons() throws {
     var script = company()
     let position = script.send(to: tea, by: anna)
     script.user(ben, .account(.disabled))
     #expect(try found(script, position) == .withdrawn(.accountDisabled))
     script.user(ben, .account(.enabled))
+    #expect(try text(found(script, position)) == "hello")
+    script.user(ben, .blocks(.blocked(anna)))
+    #expect(try found(script, position) == .withdrawn(.blocked))
+    script.user(ben, .blocks(.unblocked(anna)))
     #expect(try text(found(script, position)) == "hello")
     script.room(tea, .members(.muted(ben, until: Script.time(position))), by: ben)
     #expect(try text(found(script, position)) == "hello", "a mute until the message's own time has ended")
@@ -202,7 +206,7 @@ import Testing
     return script
   }
 
-  @Test("what is withdrawn between two attempts is abandoned with its reason, recorded and explained")
+  @Test("a notification that is withdrawn between two attempts is abandoned with its reason, recorded and explained")
   func abandons() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company().events))
     let sender = ScriptedSender { notification, attempt in
@@ -278,7 +282,7 @@ import Testing
     }
   }
 
-  @Test("an attempt does not wait without end, and is made again")
+  @Test("an attempt has a time limit and is repeated")
   func postpones() async throws {
     try await withAttempts(patienceMilliseconds: 1) { log, dispatcher, sender, key in
       log.hold()

@@ -36,7 +36,7 @@ private struct LineKeeper: LogHandler {
   private func catchUp(after interval: Duration) -> CatchUp {
     let lines = lines
     return CatchUp(
-      reporting: "no progress", after: patience, logger: Logger(label: "test") { _ in LineKeeper(lines) })
+      reporting: "no progress", after: interval, logger: Logger(label: "test") { _ in LineKeeper(lines) })
   }
 
   private static func status(_ position: UInt64, _ fault: ProjectionFault? = nil) -> ProjectionStatus {

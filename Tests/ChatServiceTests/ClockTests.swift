@@ -9,8 +9,8 @@ import Logging
 import Synchronization
 import Testing
 
-/// Both clocks of a service, which a test sets.
-private final class TwoClocks: Sendable {
+/// The wall clock and the uptime of a service, both set by a test.
+private final class SettableClocks: Sendable {
   private let shown: Mutex<TrustedTime.Reading>
 
   init(_ wall: Timestamp = Timestamp(milliseconds: 1_800_000_000_000)) {
@@ -53,8 +53,8 @@ struct ClockTests {
   private func recordedTimes(_ fixture: ServiceFixture) throws -> [Timestamp] {
     var times: [Timestamp] = []
     var position = LogPosition.first
-    while position <= bench.log.head {
-      let block = try bench.log.block(containing: position)
+    while position <= fixture.log.head {
+      let block = try fixture.log.block(containing: position)
       times += block.records.map(\.envelope.time)
       position = block.last.next
     }
@@ -88,7 +88,7 @@ struct ClockTests {
     try FileManager.default.removeItem(atPath: fixture.directory)
   }
 
-  @Test("a log from the future is used as any other: invites, schedules, quotas, times, and after a restart, too")
+  @Test("a log from the future works like any other: invites, schedules, quotas, times, and restarts")
   func future() async throws {
     let future = SettableClocks()
     let first = try await fixture(future, quotas: Quotas(messagesPerDay: 3))
@@ -155,9 +155,9 @@ struct ClockTests {
     #expect(fifth.chat.clock.settled == wrong.reading.wall)
     try fifth.close()
 
-    // Set back, the clock is believed at once, and ahead again it is not.
-    try await bench(right, first.directory).close()
-    let sixth = try await bench(wrong, first.directory)
+    // A clock that is set back is trusted at once. If it is ahead again after that, it is not.
+    try await fixture(right, first.directory).close()
+    let sixth = try await fixture(wrong, first.directory)
     #expect(sixth.chat.clock.settled == start)
     try sixth.close()
     try FileManager.default.removeItem(atPath: first.directory)

@@ -66,7 +66,7 @@ struct EndingTests {
     #expect(user.sessions.isEmpty && state.rooms.isEmpty && state.workspaces.isEmpty && state.channels.isEmpty)
   }
 
-  @Test("what has ended is known, before and after the read models have applied it", arguments: [false, true])
+  @Test("endings are known, before and after the read models have applied them", arguments: [false, true])
   func isKnown(isForgotten: Bool) {
     var state = ended(retained: 0)
     if isForgotten { state.forget(through: LogPosition(8)) }

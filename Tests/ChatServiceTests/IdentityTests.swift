@@ -64,9 +64,9 @@ struct IdentityTests {
       let refused = await rejection { _ = try await fixture.chat.perform(ChatService.Request(asGuest, operation)) }
       #expect(refused == (mayCreate ? nil : .guestNotAllowed))
     }
-    try bench.close()
-    // Once the operator forbids it, what was made is still answered as the first time.
-    let later = try await ServiceBench(directory: bench.directory, rules: AccountRules(allowsGuests: true))
+    try fixture.close()
+    // After the operator forbids this to guests, a repeated request still succeeds if the first one did.
+    let later = try await ServiceFixture(directory: fixture.directory, rules: AccountRules(allowsGuests: true))
     for operation in [room, workspace] {
       let again = await rejection { _ = try await later.chat.perform(ChatService.Request(asGuest, operation)) }
       #expect(again == (mayCreate ? nil : .guestNotAllowed))
@@ -74,7 +74,7 @@ struct IdentityTests {
     try later.close()
   }
 
-  @Test("a reset token tells what it was made for, and no other token does")
+  @Test("a reset token identifies its user and version, and other tokens are refused")
   func resetTokens() {
     let tokens = PasswordResetTokens(ServerKeys(secret: Array(repeating: 1, count: 32)))
     let reset = PasswordReset(user: fixed(1), version: 3, expiresAt: Timestamp(milliseconds: 1_800_000_000_000))
@@ -118,7 +118,7 @@ struct IdentityTests {
     try fixture.close()
   }
 
-  @Test("what disables and what enables is known in its order, in whatever order it is told")
+  @Test("disabling and enabling are applied in the log's order, in whatever order they arrive")
   func gate() {
     func recorded(_ event: UserEvent, at position: UInt64) -> RecordedEvent {
       RecordedEvent(

@@ -53,9 +53,9 @@ struct MediaServiceTests {
     try fixture.close()
   }
 
-  /// What lies in the media directory, unfinished uploads included.
-  private func files(_ bench: ServiceBench) throws -> Int {
-    let media = bench.directory + "/media"
+  /// The number of files in the media directory, including unfinished uploads.
+  private func files(_ fixture: ServiceFixture) throws -> Int {
+    let media = fixture.directory + "/media"
     return try FileManager.default.subpathsOfDirectory(atPath: media).count { path in
       var isDirectory: ObjCBool = false
       return FileManager.default.fileExists(atPath: media + "/" + path, isDirectory: &isDirectory)
@@ -69,7 +69,7 @@ struct MediaServiceTests {
     if left < 60 { try await Task.sleep(for: .seconds(left)) }
   }
 
-  @Test("what is refused leaves no file, and a repeat is answered though the quota is used up")
+  @Test("a refused upload leaves no file, and a repeat succeeds even if the quota is used up")
   func refusedUploads() async throws {
     try await awayFromMidnight()
     let fixture = try await ServiceFixture(quotas: Quotas(mediaBytesPerDay: 10))
@@ -106,7 +106,7 @@ struct MediaServiceTests {
     try fixture.close()
   }
 
-  @Test("what will be refused is refused before it is sent, unless it may be a repeat")
+  @Test("an upload is refused before its body is sent, unless it may be a repeat")
   func checks() async throws {
     try await awayFromMidnight()
     let fixture = try await ServiceFixture(quotas: Quotas(mediaBytesPerDay: 10))
@@ -148,7 +148,38 @@ struct MediaServiceTests {
     #expect(try await fixture.chat.heldMedia([held.row.id, other.row.id], for: alice) == nil)
     _ = try await fixture.chat.media(held.row.id, for: alice)
     withExtendedLifetime(hold.hold) {}
-    try bench.close()
+    try fixture.close()
+  }
+
+  @Test("a file that only reports keep, and that is so old that it would be collected, exists only for services")
+  func evidence() async throws {
+    let fixture = try await ServiceFixture()
+    let (alice, bob) = (try await fixture.user(1), try await fixture.user(2))
+    let (room, message): (RoomID, MessageID) = (fixed(10), fixed(100))
+    let asAlice = Principal(user: alice)
+    let cat = try await fixture.upload([1], by: alice).row.id
+    let creation = RoomCreation(kind: .group, name: "tea", creator: alice)
+    for command: RoomCommand in [.lifecycle(.create(creation)), .members(.add(bob))] {
+      _ = try await fixture.chat.performRoom(room, command, by: asAlice)
+    }
+    let request = try fixture.chat.send(
+      NewMessage(text: "", attachments: [NewMessage.AttachedMedia(media: cat, name: nil)]), as: message, to: room,
+      by: asAlice)
+    _ = try await fixture.chat.perform(try await fixture.chat.withMedia(request))
+    _ = try await fixture.chat.performRoom(
+      room, .reports(.file(fixed(200), NewReport(.message(message), reason: .hate))), by: Principal(user: bob))
+    try age(fixture)
+    _ = try await fixture.chat.media(cat, for: alice)
+    _ = try await fixture.chat.performRoom(room, .messages(.delete(message)), by: asAlice)
+    #expect(try await fixture.chat.collectMedia() == 0)
+    #expect(await rejection { _ = try await fixture.chat.media(cat, for: alice) } == .mediaNotFound)
+    #expect(try await fixture.chat.heldMedia([cat], for: alice) == nil)
+    _ = try await fixture.chat.media(cat, for: nil)
+    #expect(try await fixture.chat.heldMedia([cat], for: nil) != nil)
+    // A new upload counts as new, as after a collection.
+    #expect(try await fixture.upload([1], by: alice).row.id == cat)
+    _ = try await fixture.chat.media(cat, for: alice)
+    try fixture.close()
   }
 
   @Test("a picture keeps its file, and messages that are sent while files are collected never lose theirs")
@@ -180,9 +211,9 @@ struct MediaServiceTests {
     }
     collecting.cancel()
     let removed = (try? await collecting.value) ?? 0
-    _ = try await bench.chat.collectMedia()
-    // Whatever the race came to: a message that was sent has its file.
-    for id in sent { _ = try await bench.chat.media(id, for: alice) }
+    _ = try await fixture.chat.collectMedia()
+    // Whichever side won each race, a message that was sent has its file.
+    for id in sent { _ = try await fixture.chat.media(id, for: alice) }
     #expect(removed <= media.count - sent.count)
     try fixture.close()
   }

@@ -60,8 +60,8 @@ struct MessageSchedulerTests {
     try #require(clock.sleepers == [milliseconds])
   }
 
-  /// The IDs of all that was sent, in the log's order, once there are so many.
-  private func sent(_ bench: ServiceBench, for user: UserID, count: Int) async throws -> [MessageID] {
+  /// Waits until this many messages have been sent, and returns the IDs of all sent messages in log order.
+  private func sent(_ fixture: ServiceFixture, for user: UserID, count: Int) async throws -> [MessageID] {
     var found: [(position: LogPosition, id: MessageID)] = []
     try await wait {
       found = []
@@ -74,7 +74,7 @@ struct MessageSchedulerTests {
     return found.sorted { $0.position < $1.position }.map(\.id)
   }
 
-  @Test("it is woken by what is scheduled while it rests, and sends more than one portion in order")
+  @Test("a message that is scheduled while it sleeps wakes it, and it sends several batches in order")
   func sends() async throws {
     let fixture = try await fixture()
     let alice = try await makeRooms(fixture)
@@ -96,10 +96,10 @@ struct MessageSchedulerTests {
 
   @Test("however many are scheduled, it sets one alarm")
   func oneAlarm() async throws {
-    let bench = try await bench()
-    let alice = try await makeRooms(bench)
-    let scheduler = scheduler(bench)
-    // Each is due before the one that it was to wake up for, and the last are sent.
+    let fixture = try await fixture()
+    let alice = try await makeRooms(fixture)
+    let scheduler = scheduler(fixture)
+    // Each message is due before the one scheduled before it, which had set the alarm. The last ones are sent.
     for number: UInt64 in 0..<60 {
       try await schedule(100 + number, in: Int64(59_000 - number * 900), fixture, by: alice)
     }
@@ -172,9 +172,9 @@ struct MessageSchedulerTests {
     try await waitForAlarm(in: 50_000)
     let before = clock.now
     clock.set(to: before.adding(milliseconds: -Self.hour))
-    // The log's time does not go back: what is scheduled is held against that.
-    _ = try await bench.chat.perform(
-      bench.chat.schedule(
+    // The log's time does not go back, and the time of a scheduled message is compared with the log's time.
+    _ = try await fixture.chat.perform(
+      fixture.chat.schedule(
         .plain("text"), as: fixed(101), to: room, at: before.adding(milliseconds: 10), by: Principal(user: alice)))
     // The scheduler looks at the clock once a minute.
     for _ in 0..<60 {

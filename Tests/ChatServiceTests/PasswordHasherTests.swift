@@ -37,7 +37,7 @@ struct PasswordHasherTests {
     }
   }
 
-  @Test("what is no login takes a part of the places alone, and logins all")
+  @Test("other uses can take only a part of the queue, and logins all of it")
   func shares() async throws {
     let busy = BusyPool()
     let hasher = hasher(busy.pool)

@@ -34,9 +34,9 @@ struct PasswordLengthTests {
 
   @Test("is not hashed, whatever it is sent for", arguments: lengths)
   func hashing(bytes: Int, isTooLong: Bool) async throws {
-    // scrypt refuses this cost, so a password that is hashed leads to an error that is no rejection.
-    let bench = try await ServiceBench(passwordLogRounds: 0)
-    let chat = bench.chat
+    // scrypt rejects this cost parameter, so hashing a password throws an error that is not a `Rejection`.
+    let fixture = try await ServiceFixture(passwordLogRounds: 0)
+    let chat = fixture.chat
     let password = String(repeating: "x", count: bytes)
     let refused = await rejection {
       _ = try await chat.startSession(

@@ -58,8 +58,8 @@ struct QuotaTests {
     #expect(try await isRefused(third, 105, by: alice))
     // Repeated requests for messages that were sent still succeed.
     #expect(try await !isRefused(third, 104, by: alice))
-    // What a service sends in her name does not count, and is not held up.
-    let asService = Principal(user: alice, service: ServiceBench.service)
+    // Messages that a service sends as Alice do not count and are not limited.
+    let asService = Principal(user: alice, service: ServiceFixture.service)
     _ = try await third.chat.perform(try third.chat.send(.plain("x"), as: fixed(106), to: room, by: asService))
     #expect(try await isRefused(third, 107, by: alice))
     try third.close()
@@ -74,7 +74,7 @@ struct QuotaTests {
     try FileManager.default.removeItem(atPath: first.directory)
   }
 
-  @Test("of many who ask at once as many are served as the quota allows, and a retry is counted once")
+  @Test("of concurrent requests as many succeed as the quota allows, and a retry is counted once")
   func atOnce() async throws {
     let clock = TestClock()
     let fixture = try await ServiceFixture(quotas: Quotas(roomsPerDay: 5), clock: { clock.now })
@@ -103,7 +103,7 @@ struct QuotaTests {
     try fixture.close()
   }
 
-  @Test("a workspace and what is made in it count; what a service makes counts where the operator wants it")
+  @Test("a workspace and its rooms count; what a service creates counts if the operator enables it")
   func workspaces() async throws {
     let clock = TestClock()
     for countsServices in [false, true] {
@@ -196,12 +196,14 @@ struct PasswordRulesTests {
     #expect(flaw(password, email: nil, nickname: "Ben") == nil)
   }
 
-  @Test("others are taken", arguments: ["correct horse", "password of mine", "annalee42", "qwertyuiop and more"])
+  @Test(
+    "other passwords are accepted",
+    arguments: ["correct horse", "password of mine", "annalee42", "qwertyuiop and more"])
   func taken(password: String) {
     #expect(flaw(password) == nil)
   }
 
-  @Test("length goes first")
+  @Test("the length is checked first")
   func length() {
     #expect(flaw("1234567") == .passwordTooShort)
     #expect(flaw(String(repeating: "x", count: Limits.passwordBytes + 1)) == .passwordTooLong)

@@ -34,20 +34,20 @@ struct ReactionLimitTests {
     #expect(await react(0, by: users[0], fixture) == nil)
     for number in own..<2 * own { #expect(await react(number, by: users[1], fixture) == nil) }
     let left = Limits.reactionKindsPerMessage - 2 * own
-    for number in 0..<left { #expect(await react(100 + number, by: users[2], bench) == nil) }
-    #expect(await react(200, by: users[2], bench) == .tooManyReactions)
-    // A kind that is there can be joined, and one that the last has taken back makes place.
-    #expect(await react(1, by: users[2], bench) == nil)
-    #expect(await react(1, by: users[0], bench, isAdded: false) == nil)
-    #expect(await react(200, by: users[2], bench) == .tooManyReactions)
-    #expect(await react(0, by: users[0], bench, isAdded: false) == nil)
-    #expect(await react(0, by: users[0], bench, isAdded: false) == nil)
-    #expect(await react(200, by: users[2], bench) == nil)
-    #expect(await react(201, by: users[2], bench) == .tooManyReactions)
-    try bench.close()
+    for number in 0..<left { #expect(await react(100 + number, by: users[2], fixture) == nil) }
+    #expect(await react(200, by: users[2], fixture) == .tooManyReactions)
+    // A kind that exists can be joined. If the last user of a kind removes it, another kind can be added.
+    #expect(await react(1, by: users[2], fixture) == nil)
+    #expect(await react(1, by: users[0], fixture, isAdded: false) == nil)
+    #expect(await react(200, by: users[2], fixture) == .tooManyReactions)
+    #expect(await react(0, by: users[0], fixture, isAdded: false) == nil)
+    #expect(await react(0, by: users[0], fixture, isAdded: false) == nil)
+    #expect(await react(200, by: users[2], fixture) == nil)
+    #expect(await react(201, by: users[2], fixture) == .tooManyReactions)
+    try fixture.close()
 
-    // The index alone knows it now.
-    let again = try await ServiceBench(directory: bench.directory)
+    // From now on, only the index knows the counts.
+    let again = try await ServiceFixture(directory: fixture.directory)
     #expect(await react(201, by: users[2], again) == .tooManyReactions)
     #expect(await react(200, by: users[2], again, isAdded: false) == nil)
     #expect(await react(201, by: users[2], again) == nil)

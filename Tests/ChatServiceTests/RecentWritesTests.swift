@@ -26,7 +26,7 @@ struct RecentWritesTests {
 
   // MARK: Recent writes alone
 
-  @Test("forget lets go, oldest first, of what the index has applied, save for what is retained")
+  @Test("forget drops what the index has applied, oldest first, except for what is retained")
   func forgets() {
     var recent = RecentWrites(floor: LogPosition(10), retained: 2)
     for position: UInt64 in 11...15 { recent.enter(message(sentAt: position), for: key(position)) }
@@ -49,7 +49,7 @@ struct RecentWritesTests {
     #expect(recent.message(key(1), found: nil) == nil)
   }
 
-  @Test("a revision that the index does not know yet is laid over its answer, an older one is not")
+  @Test("a revision that the index does not know yet replaces the index's result, an older one does not")
   func overlays() {
     var recent = RecentWrites(floor: LogPosition(5), retained: 0)
     recent.enter(MessageRevision(stamp: stamp(8), deletes: false), for: key(3))
@@ -247,7 +247,7 @@ struct RecentWritesTests {
     #expect(outcome.isNew)
   }
 
-  @Test("a message that the index alone knows is deleted once, and stays deleted for an answer from before")
+  @Test("a message that only the index knows is deleted once, and stays deleted in an older result")
   func deletesOnce() {
     var (state, index, head) = openedRoom(KnownIDs(KnownIDFilter(), newest: .origin), retained: 0)
     state.forget(through: LogPosition(head))

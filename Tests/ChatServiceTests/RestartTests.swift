@@ -9,10 +9,10 @@ import Testing
 
 @Suite("A restart")
 struct RestartTests {
-  /// Some of everything that decisions rest on.
-  private func live(_ bench: ServiceBench) async throws {
-    let chat = bench.chat
-    let (alice, bob, carol) = (try await bench.user(1), try await bench.user(2), try await bench.user(3))
+  /// Creates some of everything on which decisions depend.
+  private func createActivity(_ fixture: ServiceFixture) async throws {
+    let chat = fixture.chat
+    let (alice, bob, carol) = (try await fixture.user(1), try await fixture.user(2), try await fixture.user(3))
     let (asAlice, asBob) = (Principal(user: alice), Principal(user: bob))
     let room: RoomID = fixed(10)
     _ = try await chat.performRoom(
@@ -27,7 +27,13 @@ struct RestartTests {
     _ = try await chat.performRoom(room, .messages(.delete(fixed(101))), by: asAlice, command: fixed(14))
     _ = try await chat.performRoom(room, .reading(.moveMarker(to: fixed(120))), by: asBob, command: fixed(15))
     _ = try await chat.performRoom(room, .reading(.markUnread(from: fixed(110))), by: asBob, command: fixed(33))
-    _ = try await chat.setPreferences(UserPreferences(sharesReadMarkers: false), by: asBob, command: fixed(34))
+    _ = try await chat.setPreferences(
+      PreferencesEdit(sharesReadMarkers: false), by: asBob, command: fixed(34))
+    _ = try await chat.setPreferences(
+      PreferencesEdit(acceptsDirectMessages: false), by: Principal(user: carol), command: fixed(38))
+    _ = try await chat.block(carol, by: asBob, command: fixed(35))
+    _ = try await chat.block(alice, by: asBob, command: fixed(36))
+    _ = try await chat.unblock(alice, by: asBob, command: fixed(37))
     let tomorrow = ChatService.now().adding(milliseconds: 86_400_000)
     for number: UInt64 in 40..<44 {
       _ = try await chat.perform(
@@ -107,9 +113,10 @@ struct RestartTests {
     }
   }
 
-  /// Everything of accounts beside sessions: what is in another user's stream, and in the server's, too.
-  private func liveWithIdentities(_ bench: ServiceBench, _ alice: UserID, _ bob: UserID) async throws {
-    let chat = bench.chat
+  /// Creates the account state apart from sessions, including events in another user's stream and in the server's
+  /// stream.
+  private func liveWithIdentities(_ fixture: ServiceFixture, _ alice: UserID, _ bob: UserID) async throws {
+    let chat = fixture.chat
     let (asAlice, asBob) = (Principal(user: alice), Principal(user: bob))
     let service = Principal(service: ServiceFixture.service)
     let token = PushToken(provider: .apns, token: "wandering")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Retries")
 struct RetryTests {
-  @Test("a key is answered as the first time, also after something newer; with other content it clashes")
+  @Test("a retry with a key gets the first response, even after newer commands; other content is refused")
   func keys() async throws {
     var fixture = try await ServiceFixture(keepsDirectory: true)
     var chat = fixture.chat
@@ -66,7 +66,7 @@ struct RetryTests {
     try fixture.close()
   }
 
-  @Test("a lookup that the writer has outlived is not trusted")
+  @Test("a lookup from before the writer's memory is not trusted")
   func outdated() {
     var state = DecisionState(knownIDs: KnownIDs(KnownIDFilter(), newest: .origin), floor: LogPosition(100))
     let command = ChatCommand(

@@ -17,7 +17,7 @@ struct SchedulePlanTests {
     return plan
   }
 
-  @Test("it looks first, sends what is due, looks again, and sleeps until the next")
+  @Test("it looks up due messages, sends them, looks again, and sleeps until the next")
   func wholeRound() {
     var plan = SchedulePlan()
     #expect(plan.action(at: time(0)) == .lookUp)
@@ -88,7 +88,7 @@ struct SchedulePlanTests {
     #expect(plan.action(at: time(0)) == .lookUp)
   }
 
-  @Test("what was cancelled in the last moment holds nobody up")
+  @Test("a message that is cancelled at the last moment delays no other")
   func refusedOnce() {
     let other = DueMessage(room: fixed(1), id: fixed(4))
     var plan = SchedulePlan()
@@ -106,7 +106,7 @@ struct SchedulePlanTests {
     #expect(plan.action(at: time(50)) == .sleep(until: time(1_050)))
   }
 
-  @Test("what is refused and stays due does not make it spin, and others go before it")
+  @Test("a refused message that stays due causes no tight loop, and others are sent before it")
   func refusedAlways() {
     let other = DueMessage(room: fixed(1), id: fixed(4))
     var plan = SchedulePlan()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ChatService
 
-@Suite("What is unique")
+@Suite("Unique names")
 struct UniqueNamesTests {
   @Test("is compared by bytes: two spellings of one text are two external IDs, as in the read models")
   func comparesBytes() async throws {
@@ -84,10 +84,10 @@ struct UniqueNamesTests {
 
   @Test("a malformed registration is refused before its password is hashed")
   func formBeforeHash() async throws {
-    // Of these cost parameters scrypt makes nothing: who reaches it gets no rejection.
-    let bench = try await ServiceBench(passwordLogRounds: 0)
-    await #expect(throws: ServiceError.self) { _ = try await bench.chat.register(account(), by: Self.service) }
-    #expect(await rejection { _ = try await bench.chat.register(account(), by: Self.service) } == nil)
+    // scrypt rejects this cost parameter, so a request that reaches hashing gets no `Rejection`.
+    let fixture = try await ServiceFixture(passwordLogRounds: 0)
+    await #expect(throws: ServiceError.self) { _ = try await fixture.chat.register(account(), by: Self.service) }
+    #expect(await rejection { _ = try await fixture.chat.register(account(), by: Self.service) } == nil)
     let wrong: [(ChatService.NewAccount, Rejection)] = [
       (account(nickname: ""), .nicknameEmpty), (account(email: "alice"), .emailMalformed),
       (account(email: nil), .credentialIncomplete), (account(externalID: ""), .externalIDMalformed),

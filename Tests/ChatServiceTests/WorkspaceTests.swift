@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Workspaces and direct rooms, through the service")
 struct WorkspaceTests {
-  @Test("who leaves a workspace leaves its channels in the same command, and a late retry brings nobody back out")
+  @Test("a user who leaves a workspace leaves its channels too, and a late retry removes nobody who rejoined")
   func leavesChannels() async throws {
     var fixture = try await ServiceFixture(keepsDirectory: true)
     var chat = fixture.chat
@@ -52,7 +52,7 @@ struct WorkspaceTests {
     try fixture.close()
   }
 
-  @Test("a direct room is one room, however often and by whomever of them it is asked for")
+  @Test("every request of its members for a direct room returns the same room")
   func directRoom() async throws {
     let fixture = try await ServiceFixture()
     let chat = fixture.chat

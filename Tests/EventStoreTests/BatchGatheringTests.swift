@@ -13,7 +13,7 @@ struct BatchGatheringTests {
     #expect(!gathering.isWorthwhile(for: 64))
   }
 
-  @Test("where nobody comes, waiting is tried less and less often, and never given up")
+  @Test("when no commands arrive, waiting is tried less and less often, but never abandoned")
   func pausesGrow() {
     var gathering = BatchGathering()
     var attempts: [Int] = []
@@ -30,7 +30,7 @@ struct BatchGatheringTests {
     #expect((gaps.max() ?? 0) <= BatchGathering.longestPause + 2 * BatchGathering.growthInterval)
   }
 
-  @Test("when someone came, the next small batch waits again")
+  @Test("after a wait that gained commands, the next small batch waits again")
   func gainEndsThePause() {
     var gathering = BatchGathering()
     gathering.note(count: 10, waited: false, gained: false)
@@ -42,7 +42,7 @@ struct BatchGatheringTests {
     #expect(gathering.isWorthwhile(for: 7))
   }
 
-  @Test("now and then as many again are hoped for, so that two halves find together")
+  @Test("now and then it waits for twice as many commands, so that two half batches can merge")
   func halvesFindTogether() {
     var gathering = BatchGathering()
     var hopes = 0

@@ -14,7 +14,7 @@ struct ChargedBytesTests {
     }
   }
 
-  @Test("so are lists as long as they may be", arguments: [0, 1, 10])
+  @Test("so are lists of the maximum length", arguments: [0, 1, 10])
   func lists(count: Int) throws {
     func id<Entity>(_ number: Int) -> ID<Entity> { ID(UUIDBytes(high: .max, low: UInt64.max - UInt64(number))) }
     let details = MessageDetails(
@@ -35,6 +35,16 @@ struct ChargedBytesTests {
     let events: [RoomEvent] = [
       .scheduling(.scheduled(id(3), message)), .messages(.sent(id(3), author: id(1), thread: place, message.content)),
       .lifecycle(.created(creation)),
+      .reports(
+        .filed(
+          id(3), reporter: id(1),
+          Report(
+            subject: .message(
+              ReportedMessage(id: id(5), author: id(6), sentAt: time, content: message.content)),
+            reason: .other, comment: String(repeating: "c", count: 200 * count)))),
+      .reports(
+        .resolved(id(3), ReportResolution(outcome: .other, note: String(repeating: "n", count: 200 * count)))),
+      .reports(.reopened(id(3), reporter: id(1))),
     ]
     for event in events {
       let recorded = RecordedEvent(

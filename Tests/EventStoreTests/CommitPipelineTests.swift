@@ -30,8 +30,8 @@ private struct NamingMachine: DecisionMachine {
   }
 }
 
-/// A pipeline over a real log in a directory of its own, on a disk that can be held. Its clock stands still.
-private final class Bench: Sendable {
+/// A pipeline over a real log in a separate directory, on a disk that can be held. Its clock does not move.
+private final class PipelineHarness: Sendable {
   static let now = Timestamp(milliseconds: 1_000)
   /// The recorded time of the record before the first. It is later than the clock.
   static let lastTime = Timestamp(milliseconds: 5_000)
@@ -59,8 +59,8 @@ private final class Bench: Sendable {
   }
 }
 
-/// What came back, in the order in which it came.
-private final class Answers: Sendable {
+/// The results in the order in which they arrived.
+private final class Replies: Sendable {
   private let received = Mutex<[String]>([])
 
   func note(_ name: String) -> @Sendable (Result<NamingMachine.Reply, CommitError>) -> Void {
@@ -79,24 +79,24 @@ private final class Answers: Sendable {
 
 @Suite("The commit pipeline")
 struct CommitPipelineTests {
-  @Test("nothing is answered before its sync has returned: no fact, no refusal, no 'already done'")
-  func answersAfterSync() throws {
-    let bench = try Bench()
-    let answers = Answers()
-    bench.disk.hold()
-    try bench.pipeline.submit("water", completion: answers.note("earlier"))
-    bench.disk.waitForHeldSync()
-    // These form one batch while the disk is held: the repeat and the refusal rest on the event before them.
-    try bench.pipeline.submit("tea", completion: answers.note("first"))
-    try bench.pipeline.submit("tea", completion: answers.note("repeat"))
-    try bench.pipeline.submit("", completion: answers.note("refusal"))
+  @Test("no reply is sent before its sync has returned: no event, no rejection, no 'already done'")
+  func repliesAfterSync() throws {
+    let harness = try PipelineHarness()
+    let replies = Replies()
+    harness.disk.hold()
+    try harness.pipeline.submit("water", completion: replies.note("earlier"))
+    harness.disk.waitForHeldSync()
+    // These form one batch while the disk is held. The repeat and the rejection depend on the event before them.
+    try harness.pipeline.submit("tea", completion: replies.note("first"))
+    try harness.pipeline.submit("tea", completion: replies.note("repeat"))
+    try harness.pipeline.submit("", completion: replies.note("refusal"))
     Thread.sleep(forTimeInterval: 0.1)
-    #expect(answers.all.isEmpty)
-    #expect(bench.store.head == .origin)
-    #expect(try bench.store.events(after: .origin, limit: 10).isEmpty)
-    // One sync passes; the batch was decided and is held at the next.
-    bench.disk.passOne()
-    bench.disk.waitForHeldSync()
+    #expect(replies.all.isEmpty)
+    #expect(harness.store.head == .origin)
+    #expect(try harness.store.events(after: .origin, limit: 10).isEmpty)
+    // One sync passes. The batch is decided and is held at the next sync.
+    harness.disk.passOne()
+    harness.disk.waitForHeldSync()
     Thread.sleep(forTimeInterval: 0.1)
     #expect(replies.all == ["earlier: recorded(1)"])
     #expect(harness.store.head == LogPosition(1))
@@ -107,7 +107,7 @@ struct CommitPipelineTests {
     try harness.close()
   }
 
-  @Test("when a sync fails, nobody who rests on it is answered, and nothing is written any more")
+  @Test("when a sync fails, no command that depends on it gets a reply, and nothing more is written")
   func poisons() throws {
     let harness = try PipelineHarness()
     let replies = Replies()
@@ -204,7 +204,7 @@ struct CommitPipelineTests {
     try harness.close()
   }
 
-  @Test("a full queue refuses at once, and what was queued is answered later")
+  @Test("a full queue refuses immediately, and queued commands get their replies later")
   func refusesWhenFull() throws {
     let harness = try PipelineHarness()
     let replies = Replies()

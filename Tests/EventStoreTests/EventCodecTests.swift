@@ -144,7 +144,7 @@ struct EventCodecTests {
   /// What remains of an event whose payload was erased.
   private func withoutPayload(_ event: ChatEvent, kind: UInt16) -> ChatEvent {
     switch event {
-    case .user(_, .devices(.removed)), .user(_, .account(.disabled)), .user(_, .account(.enabled)),
+    case .user(_, .devices(.removed)), .user(_, .account(.disabled)), .user(_, .account(.enabled)), .user(_, .blocks),
       .room(_, .lifecycle(.archived)), .room(_, .lifecycle(.restored)),
       .room(_, .lifecycle(.deleted)), .room(_, .sharing(.inviteRevoked)), .room(_, .members(.left)),
       .room(_, .members(.removed)),
@@ -154,6 +154,10 @@ struct EventCodecTests {
       event
     case .room(let room, .messages(.sent(let message, let author, nil, _))):
       .room(room, .messages(.sent(message, author: author, thread: nil, nil)))
+    case .room(let room, .reports(.filed(let report, let reporter, _))):
+      .room(room, .reports(.filed(report, reporter: reporter, nil)))
+    case .room(let room, .reports(.resolved(let report, _))):
+      .room(room, .reports(.resolved(report, nil)))
     case .user(let user, .logins(.identityUnlinked(_, let linked))):
       .user(user, .logins(.identityUnlinked(nil, linked: linked)))
     case .user(let user, _): .user(user, .erased(kind: kind))
@@ -163,7 +167,7 @@ struct EventCodecTests {
     }
   }
 
-  @Test("what this version does not know stops the reader, with its position")
+  @Test("an unknown kind stops the reader, with its position")
   func unknown() throws {
     var (envelope, payload) = try EventCodec.encode(recorded(everyEvent[2]))
     func failure(_ envelope: RecordEnvelope, _ payload: [UInt8]) -> CodecError.Code? {

@@ -28,8 +28,10 @@ private let everything = MessageContent(
     ],
     custom: CustomPart(type: "order.shipped", body: #"{"order":7}"#)))
 
-/// The kinds that came with workspaces, threads, media and all else that followed the first messages.
-let laterEvents: [ChatEvent] = userEvents + roomEvents + messageEvents + workspaceEvents + unlinking
+/// The kinds that were added after the first messages: workspaces, threads, media and others.
+let laterEvents: [ChatEvent] =
+  userEvents + roomEvents + messageEvents + workspaceEvents + unlinking + reportEvents + blocking
+  + [reportOfDeletedMessage]
 
 private let userEvents: [ChatEvent] = [
   .user(alice, .account(.profileChanged(ProfileEdit(nickname: "Alice", picture: .set(picture))))),
@@ -63,6 +65,42 @@ private let unlinking: [ChatEvent] = [
     alice,
     .logins(.identityUnlinked(Identity(issuer: "https://id.example.org", subject: "0001.a"), linked: LogPosition(37))))
 ]
+
+private let blocking: [ChatEvent] = [
+  .user(alice, .blocks(.blocked(bob))),
+  .user(alice, .blocks(.unblocked(bob))),
+  .user(alice, .account(.preferencesSet(PreferencesEdit(acceptsDirectMessages: false)))),
+  .user(alice, .account(.preferencesSet(PreferencesEdit(acceptsDirectMessages: true)))),
+  .user(alice, .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: false, acceptsDirectMessages: false)))),
+  .room(room, .scheduling(.failed(reply, .directMessagesRefused))),
+]
+private let report: ReportID = golden(70)
+private let reportedMessage = ReportedMessage(id: message, author: bob, sentAt: later, content: everything)
+
+private let reportOfDeletedMessage = ChatEvent.room(
+  room,
+  .reports(
+    .filed(
+      report, reporter: alice,
+      Report(
+        subject: .message(ReportedMessage(id: message, author: bob, sentAt: later, content: nil)), reason: .hate,
+        comment: ""))))
+
+private let reportEvents: [ChatEvent] =
+  [
+    .room(
+      room,
+      .reports(
+        .filed(
+          report, reporter: alice, Report(subject: .message(reportedMessage), reason: .spam, comment: "ads again")))),
+    .room(room, .reports(.reopened(report, reporter: bob))),
+  ]
+  + ReportReason.allCases.map {
+    .room(room, .reports(.filed(report, reporter: alice, Report(subject: .user(bob), reason: $0, comment: ""))))
+  }
+  + ReportOutcome.allCases.map {
+    .room(room, .reports(.resolved(report, ReportResolution(outcome: $0, note: "seen"))))
+  }
 
 private let roomEvents: [ChatEvent] = [
   .room(
@@ -121,7 +159,7 @@ private let messageEvents: [ChatEvent] =
           reply,
           ScheduledMessageEdit(text: "later", mentions: Mentions(users: [bob]), sendAt: later)))),
     .room(room, .scheduling(.cancelled(reply))),
-  ] + SchedulingFailure.allCases.map { .room(room, .scheduling(.failed(reply, $0))) }
+  ] + [.notAMember, .roomClosed, .silenced, .targetGone].map { .room(room, .scheduling(.failed(reply, $0))) }
 
 private let workspaceEvents: [ChatEvent] = [
   .server(.signingKeyRotated(generation: 2)),
