@@ -199,7 +199,7 @@ let package = Package(
       name: "ChatModelTests",
       dependencies: [
         "ChatService", "ChatProjections", "EventStore", "EventLog", "EventLogSimulation", "ChatDomain",
-        "ChatPrimitives", "ChatPush",
+        "ChatPrimitives", "ChatPush", "MediaFiles",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
