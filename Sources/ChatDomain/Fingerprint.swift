@@ -17,9 +17,9 @@ package struct Fingerprint: Hashable, Sendable {
 
   /// The same, for a list whose length is not known when compiling.
   package init(_ fields: [Field]) {
-    var hash = SHA256()
-    for field in fields { field.feed(&hash) }
-    bytes = UUIDBytes(bytes: Array(hash.finalize().prefix(UUIDBytes.byteCount))) ?? .zero
+    var encoded: [UInt8] = []
+    for field in fields { field.append(to: &encoded) }
+    bytes = UUIDBytes(bytes: Array(SHA256.hash(data: encoded).prefix(UUIDBytes.byteCount))) ?? .zero
   }
 
   /// One part of an event's content.
@@ -29,19 +29,19 @@ package struct Fingerprint: Hashable, Sendable {
     case number(Int64?)
     case bytes([UInt8])
 
-    fileprivate func feed(_ hash: inout SHA256) {
+    fileprivate func append(to encoded: inout [UInt8]) {
       switch self {
-      case .text(let text): Self.feed(text.map { Array($0.utf8) }, &hash)
-      case .id(let id): Self.feed(id?.bytes, &hash)
-      case .number(let number): Self.feed(number.map { withUnsafeBytes(of: $0.littleEndian) { Array($0) } }, &hash)
-      case .bytes(let bytes): Self.feed(bytes, &hash)
+      case .text(let text): Self.append(text?.utf8, to: &encoded)
+      case .id(let id): Self.append(id?.bytes, to: &encoded)
+      case .number(let number):
+        Self.append(number.map { withUnsafeBytes(of: $0.littleEndian) { Array($0) } }, to: &encoded)
+      case .bytes(let bytes): Self.append(bytes, to: &encoded)
       }
     }
 
-    private static func feed(_ bytes: [UInt8]?, _ hash: inout SHA256) {
-      let length = Int64(bytes?.count ?? -1).littleEndian
-      withUnsafeBytes(of: length) { hash.update(bufferPointer: $0) }
-      if let bytes { hash.update(data: bytes) }
+    private static func append(_ bytes: (some Collection<UInt8>)?, to encoded: inout [UInt8]) {
+      withUnsafeBytes(of: Int64(bytes?.count ?? -1).littleEndian) { encoded.append(contentsOf: $0) }
+      if let bytes { encoded.append(contentsOf: bytes) }
     }
   }
 }
