@@ -69,7 +69,7 @@ extension RandomHistory {
   /// Some reports and some resolutions are erased.
   mutating func stepReport(_ user: UserID, in room: RoomID, _ state: Room) {
     let actor = chance(3) ? nil : state.members.users.sorted().first
-    if chance(2), let id = state.openReports.reporters.keys.sorted().randomElement(using: &random) {
+    if chance(2), let id = state.openReports.keys.sorted().randomElement(using: &random) {
       resolvedReports[room, default: [:]][id] = state.openReports[id]
       let resolution = ReportResolution(outcome: .userWarned, note: "note \(random.next() % 10)")
       return record(.reports(.resolved(id, chance(6) ? nil : resolution)), in: room, by: actor)

@@ -125,33 +125,6 @@ package enum ReportOutcome: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// The reports of one room that are not resolved, and who filed them. Their content is not kept in memory.
-package struct OpenReports: Sendable, Equatable {
-  package private(set) var reporters: [ReportID: UserID] = [:]
-  /// The number of open reports of each reporter. Users without open reports are absent.
-  package private(set) var counts: [UserID: Int] = [:]
-
-  package init() {}
-
-  package init(_ reporters: [ReportID: UserID]) {
-    for (id, reporter) in reporters { self[id] = reporter }
-  }
-
-  package var count: Int { reporters.count }
-
-  package subscript(_ id: ReportID) -> UserID? {
-    get { reporters[id] }
-    set {
-      if let old = reporters[id] {
-        let left = counts[old, default: 1] - 1
-        counts[old] = left > 0 ? left : nil
-      }
-      if let newValue { counts[newValue, default: 0] += 1 }
-      reporters[id] = newValue
-    }
-  }
-}
-
 /// What a decision needs to know about one report. It is read from the rooms read model, and the writer applies newer
 /// changes to it.
 package struct KnownReport: Hashable, Sendable {

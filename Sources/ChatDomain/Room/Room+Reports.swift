@@ -158,7 +158,8 @@ extension RoomDecider {
     try TextRules.reportComment(report.comment)
     let subject = try subject(of: report, by: reporter)
     let open = try room().openReports
-    guard open.count < Limits.openReportsPerRoom, open.counts[reporter, default: 0] < Limits.openReportsPerUserAndRoom
+    guard open.count < Limits.openReportsPerRoom,
+      open.values.count(where: { $0 == reporter }) < Limits.openReportsPerUserAndRoom
     else { throw .tooManyReports }
     let filed = Report(subject: subject, reason: report.reason, comment: report.comment)
     return .record([.reports(.filed(id, reporter: reporter, filed))])

@@ -56,8 +56,9 @@ package struct Room: Sendable, Equatable {
   package var pinned: [MessageID: PinnedMessage] = [:]
   /// Scheduled messages that wait to be sent.
   package var scheduled = ScheduledMessages()
-  /// Reports that are not resolved.
-  package var openReports = OpenReports()
+  /// Who filed the reports that are not resolved. At most `Limits.openReportsPerRoom`. Their content is not kept in
+  /// memory.
+  package var openReports: [ReportID: UserID] = [:]
   /// The ordinal of the newest message in the room's timeline; zero if there is none.
   package var lastOrdinal: UInt64
 

@@ -48,7 +48,7 @@ extension RoomsQueries {
       room.banned = banned[id] ?? [:]
       room.silencedAway = silenced[id] ?? [:]
       room.scheduled = ScheduledMessages(scheduled[id] ?? [:])
-      room.openReports = OpenReports(openReports[id] ?? [:])
+      room.openReports = openReports[id] ?? [:]
       states[id] = archived.map { .archived(room, $0) } ?? .open(room)
     }
     return RestoredState(states: states, position: try checkpoint().position)
