@@ -16,23 +16,20 @@ extension ReadModels {
   package func known(by lookups: [Lookup]) async throws -> (Known, asOf: LogPosition) {
     let ended = try await endings(of: lookups.compactMap(\.ending))
     let (reports, position) = try await reports(by: lookups.compactMap(\.report))
-    let asOf = min(ended.position, position)
-    var known = Known()
-    known.endings = ended.endings
-    known.reports = reports
-    guard lookups.contains(where: \.asksForIDs) else { return (known, asOf) }
     let contents = lookups.compactMap(\.content)
     let head = contents.isEmpty ? nil : feed.head
     if let head { try await ids.wait(for: head) }
-    let (found, idsPosition) = try await ids.read { ids in
-      (try ids.known(by: lookups), try ids.checkpoint().position)
-    }
-    known.messages = found.messages
-    known.scheduled = found.scheduled
-    known.reactions = found.reactions
-    known.commands = found.commands
-    if let head { known.contents = try await self.contents(of: contents, found.messages, asOf: head) }
-    return (known, min(asOf, idsPosition))
+    var (known, idsPosition) = try await knownIDs(by: lookups)
+    known.endings = ended.endings
+    known.reports = reports
+    if let head { known.contents = try await self.contents(of: contents, known.messages, asOf: head) }
+    return (known, min(ended.position, position, idsPosition))
+  }
+
+  /// What the ID index knows, and the position up to which all events are included. Not read if no lookup needs it.
+  private func knownIDs(by lookups: [Lookup]) async throws -> (Known, LogPosition) {
+    guard lookups.contains(where: \.asksForIDs) else { return (Known(), LogPosition(.max)) }
+    return try await ids.read { (try $0.known(by: lookups), try $0.checkpoint().position) }
   }
 
   /// What is known about these reports, and the position up to which all events are included.
