@@ -26,8 +26,9 @@ enum Authority {
 ///
 /// A service that acts in a user's name has only that user's rights, except that it may add the user to the room.
 extension RoomDecider {
-  func roomActor() throws(Rejection) -> RoomActor {
-    let room = try room()
+  func roomActor() throws(Rejection) -> RoomActor { try roomActor(in: room()) }
+
+  private func roomActor(in room: Room) throws(Rejection) -> RoomActor {
     guard let actor = context.actor else { return .service }
     guard let member = room.members[actor] else { throw .roomNotFound }
     return .member(actor, member)
@@ -43,10 +44,11 @@ extension RoomDecider {
   /// Requires a member who is not silenced. In a direct room of two, neither member may refuse the other's direct
   /// messages. Used for everything that others see.
   func requireVoice(_ directory: borrowing some Directory) throws(Rejection) {
-    switch try roomActor() {
+    let room = try room()
+    switch try roomActor(in: room) {
     case .member(_, let member):
       if let until = member.silencedUntil, until > context.time { throw .memberSilenced }
-      if refusesDirectMessages(try room(), directory) { throw .directMessagesRefused }
+      if refusesDirectMessages(room, directory) { throw .directMessagesRefused }
     case .service: throw .forbidden
     }
   }
