@@ -54,7 +54,7 @@ package struct ReportedMessage: Sendable, Hashable {
 }
 
 /// The raw values are in the log; the names are in the API.
-package enum ReportReason: UInt8, Sendable, CaseIterable {
+package enum ReportReason: UInt8, NamedValue {
   case spam = 1
   case harassment = 2
   case hate = 3
@@ -80,11 +80,6 @@ package enum ReportReason: UInt8, Sendable, CaseIterable {
     case .other: "other"
     }
   }
-
-  package init?(name: String) {
-    guard let reason = Self.allCases.first(where: { $0.name == name }) else { return nil }
-    self = reason
-  }
 }
 
 /// How moderators resolved a report.
@@ -100,7 +95,7 @@ package struct ReportResolution: Sendable, Hashable {
 }
 
 /// What moderators did about a report. The raw values are in the log; the names are in the API.
-package enum ReportOutcome: UInt8, Sendable, CaseIterable {
+package enum ReportOutcome: UInt8, NamedValue {
   case noAction = 1
   case messageDeleted = 2
   case userWarned = 3
@@ -117,11 +112,6 @@ package enum ReportOutcome: UInt8, Sendable, CaseIterable {
     case .userRemoved: "user_removed"
     case .other: "other"
     }
-  }
-
-  package init?(name: String) {
-    guard let outcome = Self.allCases.first(where: { $0.name == name }) else { return nil }
-    self = outcome
   }
 }
 

@@ -66,7 +66,7 @@ package struct RoomEdit: Sendable, Hashable {
 }
 
 /// The raw values are in the log; the names are in the API.
-package enum RoomKind: UInt8, Sendable, CaseIterable {
+package enum RoomKind: UInt8, NamedValue {
   case group = 1
   case direct = 2
   case channel = 3

@@ -33,7 +33,7 @@ package enum JoinMethod: Sendable, Hashable {
 }
 
 /// What a member may do. The raw values are in the log, in ascending order of rights.
-package enum Role: UInt8, Sendable, CaseIterable, Comparable {
+package enum Role: UInt8, NamedValue, Comparable {
   case member = 1
   case administrator = 2
   case owner = 3
@@ -44,11 +44,6 @@ package enum Role: UInt8, Sendable, CaseIterable, Comparable {
     case .administrator: "administrator"
     case .owner: "owner"
     }
-  }
-
-  package init?(name: String) {
-    guard let role = Role.allCases.first(where: { $0.name == name }) else { return nil }
-    self = role
   }
 
   package static func < (left: Role, right: Role) -> Bool { left.rawValue < right.rawValue }

@@ -34,7 +34,7 @@ package struct DeviceDescription: Sendable, Hashable {
 }
 
 /// Which notifications a device wants. The raw values are in the log; the names are in the API.
-package enum NotificationLevel: UInt8, Sendable, CaseIterable {
+package enum NotificationLevel: UInt8, NamedValue {
   case all = 1
   /// Only those of messages that mention the user, and of messages in direct rooms.
   case mentions = 2

@@ -23,7 +23,7 @@ package enum WorkspaceJoinMethod: Sendable, Hashable {
 }
 
 /// What a member may do. The raw values are in the log, in ascending order of rights.
-package enum WorkspaceRole: UInt8, Sendable, CaseIterable, Comparable {
+package enum WorkspaceRole: UInt8, NamedValue, Comparable {
   /// Sees only the channels to which a member has added the guest.
   case guest = 1
   case member = 2
@@ -37,11 +37,6 @@ package enum WorkspaceRole: UInt8, Sendable, CaseIterable, Comparable {
     case .administrator: "administrator"
     case .owner: "owner"
     }
-  }
-
-  package init?(name: String) {
-    guard let role = WorkspaceRole.allCases.first(where: { $0.name == name }) else { return nil }
-    self = role
   }
 
   package static func < (left: WorkspaceRole, right: WorkspaceRole) -> Bool { left.rawValue < right.rawValue }

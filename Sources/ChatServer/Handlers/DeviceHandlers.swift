@@ -43,11 +43,7 @@ struct DeviceHandlers: Sendable {
 
 extension DeviceDescription {
   fileprivate init(_ body: PutDeviceRequest) throws {
-    let level = body.notifications.map { name in NotificationLevel.allCases.first { $0.name == name } } ?? .all
-    guard let level else {
-      let names = NotificationLevel.allCases.map(\.name).joined(separator: ", ")
-      throw Refusal.invalidField("notifications must be one of \(names).")
-    }
+    let level = try body.notifications.map { try NotificationLevel($0, field: "notifications") } ?? .all
     self.init(
       name: body.name, type: body.type, osVersion: body.osVersion,
       tokens: [

@@ -22,7 +22,7 @@ struct InvitationHandlers: Sendable {
   ) async throws -> TypedResponse<WorkspaceInvite> {
     let workspace: WorkspaceID = try context.id("workspaceId")
     let body = try await body.decoded()
-    let role = try body.role.map { try WireRoles.workspace($0) } ?? .member
+    let role = try body.role.map { try WorkspaceRole($0, field: "role") } ?? .member
     let name = try CreationName(body.id, of: .workspaceInvite, in: workspace.uuid, context, chat)
     let newInvite = try InviteHandlers.newInvite(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
     let actor = try context.actor
@@ -71,7 +71,7 @@ struct InvitationHandlers: Sendable {
     _ context: HansardRequestContext, _ body: TypedBody<WorkspaceRoleRequest>
   ) async throws -> TypedResponse<WorkspaceMembership> {
     let user: UserID = try context.id("userId")
-    let role = try WireRoles.workspace(await body.decoded().role)
+    let role = try WorkspaceRole(await body.decoded().role, field: "role")
     return try await workspaces.change(.invitations(.invite(user, role)), of: user, context)
   }
 

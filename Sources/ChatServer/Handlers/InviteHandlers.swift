@@ -19,7 +19,7 @@ struct InviteHandlers: Sendable {
   ) async throws -> TypedResponse<Invite> {
     let room: RoomID = try context.id("roomId")
     let body = try await body.decoded()
-    let role = try body.role.map { try WireRoles.room($0) } ?? .member
+    let role = try body.role.map { try Role($0, field: "role") } ?? .member
     let name = try CreationName(body.id, of: .roomInvite, in: room.uuid, context, chat)
     let newInvite = try Self.newInvite(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
     let actor = try context.actor

@@ -49,7 +49,7 @@ struct MemberHandlers: Sendable {
     _ context: HansardRequestContext, _ body: TypedBody<RoomRoleRequest>
   ) async throws -> TypedResponse<Membership> {
     let user: UserID = try context.id("userId")
-    let role = try WireRoles.room(await body.decoded().role)
+    let role = try Role(await body.decoded().role, field: "role")
     return try await change(.members(.changeRole(user, role)), of: user, context)
   }
 

@@ -32,11 +32,7 @@ enum NewRoom {
 
   /// `group` if the client sent no kind.
   static func kind(_ name: String?) throws -> RoomKind {
-    guard let name else { return .group }
-    guard let kind = RoomKind.allCases.first(where: { $0.name == name }) else {
-      throw Refusal.invalidField("kind must be one of \(RoomKind.allCases.map(\.name).joined(separator: ", ")).")
-    }
-    return kind
+    try name.map { try RoomKind($0, field: "kind") } ?? .group
   }
 
   private static func refuse(_ isWrong: Bool, _ why: String) throws {

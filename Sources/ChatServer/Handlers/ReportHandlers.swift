@@ -38,7 +38,8 @@ struct ReportHandlers: Sendable {
     _ context: HansardRequestContext, _ body: TypedBody<ResolveReportRequest>
   ) async throws -> TypedResponse<Report> {
     let body = try await body.decoded()
-    let resolution = ChatDomain.ReportResolution(outcome: try body.wantedOutcome(), note: body.note ?? "")
+    let resolution = ChatDomain.ReportResolution(
+      outcome: try ReportOutcome(body.outcome, field: "outcome"), note: body.note ?? "")
     return try await revise(.resolve(context.id("reportId"), resolution), context) { report, stamp, actor in
       report.status = Report.status(isOpen: false)
       report.resolution = ReportResolution(
@@ -131,24 +132,12 @@ extension HansardRequestContext {
 
 extension FileReportRequest {
   fileprivate func report() throws -> NewReport {
-    guard let reason = ReportReason(name: reason) else {
-      throw Refusal.invalidField("reason must be one of \(ReportReason.allCases.map(\.name).joined(separator: ", ")).")
-    }
+    let reason = try ReportReason(reason, field: "reason")
     switch (messageId, userId) {
     case (let message?, nil): return NewReport(.message(message), reason: reason, comment: comment ?? "")
     case (nil, let user?): return NewReport(.user(user), reason: reason, comment: comment ?? "")
     case (nil, nil), (.some, .some): throw Refusal.invalidField("Send either messageId or userId.")
     }
-  }
-}
-
-extension ResolveReportRequest {
-  fileprivate func wantedOutcome() throws -> ReportOutcome {
-    guard let outcome = ReportOutcome(name: outcome) else {
-      throw Refusal.invalidField(
-        "outcome must be one of \(ReportOutcome.allCases.map(\.name).joined(separator: ", ")).")
-    }
-    return outcome
   }
 }
 

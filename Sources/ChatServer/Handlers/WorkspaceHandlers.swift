@@ -109,7 +109,7 @@ struct WorkspaceHandlers: Sendable {
     _ context: HansardRequestContext, _ body: TypedBody<WorkspaceRoleRequest>
   ) async throws -> TypedResponse<WorkspaceMembership> {
     let user: UserID = try context.id("userId")
-    let role = try WireRoles.workspace(await body.decoded().role)
+    let role = try WorkspaceRole(await body.decoded().role, field: "role")
     return try await change(.members(.changeRole(user, role)), of: user, context)
   }
 
