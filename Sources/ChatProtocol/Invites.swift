@@ -68,8 +68,8 @@ public struct InviteList: ResponseObject {
   }
 }
 
-/// `GET /v1/invites/{token}`: what whoever holds the token can see before accepting. The invite is for the room or, if
-/// `roomId` is null, for the workspace.
+/// `GET /v1/invites/{token}`: what a user who has the token can see before accepting. The invite is for the room
+/// or, if `roomId` is null, for the workspace.
 public struct InvitePreview: ResponseObject {
   @Nullable public var roomId: RoomID?
   @Nullable public var workspaceId: WorkspaceID?

@@ -147,7 +147,7 @@ struct RetrySpecs {
       after: Self.room)
   }
 
-  @Test("a repeated creation returns the first room, whoever its members are")
+  @Test("a repeated creation returns the first room, even if its members have changed")
   func creation() throws {
     let command = RoomCommand.lifecycle(.create(.named()))
     try checkRetry(

@@ -69,7 +69,7 @@ struct RoomMemberSpecs {
     room().when(.members(.leave), by: .service()).thenRejected(.forbidden)
   }
 
-  @Test("whoever joins an empty room that had an owner owns it; a room without an owner stays without one")
+  @Test("the user who joins an empty room that had an owner owns it; a room without an owner stays without one")
   func inheritsEmptyRoom() {
     let gone: [RoomEvent] = [.members(.left(bob)), .members(.left(carol)), .members(.left(dave))]
     let ways: [(RoomCommand, CommandContext, (Role) -> RoomEvent)] = [

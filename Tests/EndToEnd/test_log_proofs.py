@@ -228,7 +228,7 @@ def test_a_proof_is_held_against_the_right_old_head(grown, check, stranger):
 
 
 def test_two_histories_under_one_key_are_told_apart(grown, check, tmp_path):
-    """Whoever has the key can sign another tree of the same size, but no consistency proof leads from it to the log."""
+    """A holder of the key can sign another tree of the same size, but no consistency proof leads from it to the log."""
     origin, size = grown.heads["before any seal"].read_text().split("\n")[:2]
     lie = tmp_path / "lie.txt"
     lie.write_text(NoteSigner(origin, stolen_seed(grown.data)).tree_head(int(size), merkle.sha256(b"another")))

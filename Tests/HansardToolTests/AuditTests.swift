@@ -147,7 +147,7 @@ struct AuditTests {
     for record in log.records {
       let block = try log.block(containing: record.position)
       #expect(!JSONValue.object(RecordView(record, in: block).fields).encoded.contains(Self.secret))
-      // Whoever created the proof may have included any payload.
+      // The creator of the proof may have included any payload.
       let proven = RecordView(try proof(of: record, showsPayload: true))
       #expect(!JSONValue.object(proven.fields).encoded.contains(Self.secret))
     }

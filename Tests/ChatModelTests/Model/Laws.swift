@@ -4,8 +4,8 @@ import ChatPrimitives
 /// Laws that every event must satisfy, given those before it. They are the rules that no read model shows.
 extension ChatModel {
   /// A device that is logged out but still has push tokens; nil if there is none. A logged-out phone must not show
-  /// messages to whoever holds it, so a device without an open session has no push token until it is set again. This
-  /// holds after every command, but not after every event, because the tokens are removed last.
+  /// messages to the person who holds it, so a device without an open session has no push token until it is set again.
+  /// This holds after every command, but not after every event, because the tokens are removed last.
   var loggedOutDeviceWithTokens: String? {
     for user in users.values {
       for device in user.devices where user.loggedOut.contains(device.id) && !device.description.tokens.isEmpty {

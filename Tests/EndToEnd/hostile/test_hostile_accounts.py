@@ -169,7 +169,7 @@ def test_a_stranger_does_not_learn_that_an_account_is_disabled(world):
 # MARK: Locking the owner out
 
 
-def test_strangers_do_not_lock_out_whoever_has_logged_in_before(world):
+def test_strangers_do_not_lock_out_a_user_who_has_logged_in_before(world):
     phone = new_id()
     body, anna = account_at_home(world, deviceId=phone)
     is_slowed(lambda: lock_out(world, body), lambda: log_in(world, body, elsewhere()))
@@ -188,7 +188,7 @@ def test_strangers_do_not_lock_out_whoever_has_logged_in_before(world):
     world.nobody.post("/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]}, headers=elsewhere())
 
 
-def test_whoever_shares_the_owners_address_is_slowed_too(world):
+def test_a_client_that_shares_the_owners_address_is_slowed_too(world):
     phone = new_id()
     body, anna = account_at_home(world, deviceId=phone)
 
