@@ -169,11 +169,8 @@ extension RoomsQueries {
     let thread = parts.thread
     guard thread.lastOrdinal > thread.marker else { return 0 }
     var after = thread.lastOrdinal - thread.marker
-    if let blocker {
-      let leftOut = try OrdinalSet.count(
-        after: thread.marker, of: .leftOut(for: blocker, in: thread.room, thread: thread.root), database)
-      after -= min(after, leftOut)
-    }
+    let leftOut = try leftOutCount(after: thread.marker, for: blocker, in: thread.room, thread: thread.root)
+    after -= min(after, leftOut)
     guard parts.deletedCount > 0 else { return after }
     let deletedAfter = try OrdinalSet.count(
       after: thread.marker, of: .deletions(in: thread.room, thread: thread.root), database)

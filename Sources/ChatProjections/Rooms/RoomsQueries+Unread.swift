@@ -51,14 +51,22 @@ extension RoomsQueries {
   func unreadCount(_ parts: UnreadParts) throws -> UInt64 {
     guard parts.lastOrdinal > parts.readThrough else { return 0 }
     var after = parts.lastOrdinal - parts.readThrough
-    if let user = parts.leftOutFor {
-      let leftOut = try OrdinalSet.count(after: parts.readThrough, of: .leftOut(for: user, in: parts.room), database)
-      after -= min(after, leftOut)
-    }
+    after -= min(after, try leftOutCount(after: parts.readThrough, for: parts.leftOutFor, in: parts.room))
     guard parts.deletedCount > 0 else { return after }
     let deletedThroughMarker = try OrdinalSet.count(
       through: parts.readThrough, of: .deletions(in: parts.room), database)
     let deletedAfter = parts.deletedCount - min(parts.deletedCount, deletedThroughMarker)
     return after - min(after, deletedAfter)
+  }
+
+  /// How many messages after `ordinal` do not count for a user, because the user blocked their senders.
+  /// - Parameters:
+  ///   - blocker: nil for a user who has never blocked anyone.
+  ///   - thread: the ordinal of a thread's root; zero for the room's own timeline.
+  func leftOutCount(
+    after ordinal: UInt64, for blocker: UserID?, in room: RoomID, thread: UInt64 = 0
+  ) throws -> UInt64 {
+    guard let blocker else { return 0 }
+    return try OrdinalSet.count(after: ordinal, of: .leftOut(for: blocker, in: room, thread: thread), database)
   }
 }
