@@ -45,8 +45,8 @@ enum LeftOutMessages {
         """)
   }
 
-  /// The table `blocker` has everyone who has ever blocked anyone. The unread counts of other users skip the set
-  /// `leftOut`, which they do not have.
+  /// The table `blocker` has everyone who has ever blocked anyone. The counts of other users skip the sets `leftOut`
+  /// and `unmentioned`, which they do not have.
   static func apply(
     _ event: UserEvent.Blocks, of user: UserID, at position: LogPosition, _ database: Database
   ) throws {

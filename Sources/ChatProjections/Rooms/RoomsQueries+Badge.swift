@@ -69,7 +69,7 @@ extension RoomsQueries {
   private func add(_ parts: UnreadParts, of user: UserID, to badge: inout BadgeRow) throws {
     badge.unread += try unreadCount(parts)
     badge.mentions += try mentionCount(
-      of: user, in: parts.room, after: parts.readThrough, joinedAt: parts.joinedOrdinal)
+      of: user, in: parts.room, after: parts.readThrough, joinedAt: parts.joinedOrdinal, leftOutFor: parts.leftOutFor)
   }
 
   /// The counts of the rooms where the user is tracked.

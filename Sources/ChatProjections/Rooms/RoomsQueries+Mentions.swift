@@ -9,14 +9,16 @@ extension RoomsQueries {
   ///   - joined: the room's last ordinal when the user joined. A mention of everyone only counts for those who were
   ///     members.
   ///   - thread: the ordinal of a thread's root; zero for the room's own timeline.
+  ///   - blocker: the same user, or nil if the user has never blocked anyone. Then no message is left out.
   package func mentionCount(
-    of user: UserID, in room: RoomID, thread: UInt64 = 0, after marker: UInt64, joinedAt joined: UInt64 = 0
+    of user: UserID, in room: RoomID, thread: UInt64 = 0, after marker: UInt64, joinedAt joined: UInt64 = 0,
+    leftOutFor blocker: UserID?
   ) throws -> UInt64 {
     let start = max(marker, joined)
     var everyone = try OrdinalSet.count(after: start, of: .everyone(in: room, thread: thread), database)
-    if everyone > 0 {
+    if everyone > 0, let blocker {
       let unmentioned = try OrdinalSet.count(
-        after: start, of: .unmentioned(user, in: room, thread: thread), database)
+        after: start, of: .unmentioned(blocker, in: room, thread: thread), database)
       everyone -= min(everyone, unmentioned)
     }
     return try everyone + OrdinalSet.count(after: marker, of: .mentions(of: user, in: room, thread: thread), database)

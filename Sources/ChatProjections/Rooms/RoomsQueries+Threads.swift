@@ -160,7 +160,8 @@ extension RoomsQueries {
     var thread = parts.thread
     thread.unreadCount = try unread(parts, leftOutFor: blocker)
     if thread.lastOrdinal > thread.marker {
-      thread.mentionCount = try mentionCount(of: user, in: thread.room, thread: thread.root, after: thread.marker)
+      thread.mentionCount = try mentionCount(
+        of: user, in: thread.room, thread: thread.root, after: thread.marker, leftOutFor: blocker)
     }
     return thread
   }

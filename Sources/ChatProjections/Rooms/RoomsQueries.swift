@@ -77,13 +77,14 @@ package struct RoomsQueries: ReadModelQueries {
 
   /// Computes a member's unread counts from the room's sets.
   func counted(_ member: MemberRow, in room: RoomRow) throws -> (unread: UInt64, mentions: UInt64) {
+    let blocker = try blocker(member.user)
     let unread = try unreadCount(
       UnreadParts(
         room: room.id, lastOrdinal: room.lastOrdinal, deletedCount: room.deletedCount, readThrough: member.readThrough,
-        joinedOrdinal: member.joinedOrdinal, leftOutFor: try blocker(member.user)))
+        joinedOrdinal: member.joinedOrdinal, leftOutFor: blocker))
     guard unread > 0 else { return (0, 0) }
     let mentions = try mentionCount(
-      of: member.user, in: room.id, after: member.readThrough, joinedAt: member.joinedOrdinal)
+      of: member.user, in: room.id, after: member.readThrough, joinedAt: member.joinedOrdinal, leftOutFor: blocker)
     return (unread, mentions)
   }
 
