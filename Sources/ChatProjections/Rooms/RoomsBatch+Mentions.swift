@@ -13,8 +13,8 @@ extension RoomsBatch {
     _ mentions: Mentions?, at place: MessageLocation, except unnotified: UnnotifiedMembers, to room: BufferedRoom
   ) throws {
     guard let mentions, !mentions.isEmpty else { return }
-    for called in try called(by: mentions, in: room) where try isNotified(called, unnotified) {
-      try add(called, at: place, except: unnotified, to: room)
+    for user in try entries(of: mentions, in: room) where try isNotified(user, unnotified) {
+      try add(user, at: place, except: unnotified, to: room)
     }
   }
 
@@ -30,15 +30,15 @@ extension RoomsBatch {
     let deletions = OrdinalOwner.deletions(in: room.id, thread: place.thread)
     guard try !room.set(deletions).contains(place.ordinal, database) else { return }
     let after = try Set(
-      called(by: mentions, in: room).filter { try before.contains($0) || isNotified($0, unnotified) })
-    for called in before where !after.contains(called) { try remove(called, at: place, from: room) }
-    for called in after where !before.contains(called) {
-      try add(called, at: place, except: unnotified, to: room)
+      entries(of: mentions, in: room).filter { try before.contains($0) || isNotified($0, unnotified) })
+    for user in before where !after.contains(user) { try remove(user, at: place, from: room) }
+    for user in after where !before.contains(user) {
+      try add(user, at: place, except: unnotified, to: room)
     }
   }
 
   func removeMentions(at place: MessageLocation, from room: BufferedRoom) throws {
-    for called in try stored(at: place, in: room) { try remove(called, at: place, from: room) }
+    for user in try stored(at: place, in: room) { try remove(user, at: place, from: room) }
   }
 
   /// The members whom a message mentions by name, even if it also mentions everyone.
@@ -48,44 +48,44 @@ extension RoomsBatch {
 
   // MARK: - Entries
 
-  /// Nil stands for everyone.
-  private func called(by mentions: Mentions, in room: BufferedRoom) throws -> [UserID?] {
+  /// The users in the entries of these mentions; nil stands for everyone.
+  private func entries(of mentions: Mentions, in room: BufferedRoom) throws -> [UserID?] {
     mentions.everyone ? [nil] : try mentionedMembers(mentions, in: room)
   }
 
-  /// - Parameter called: the mentioned user; nil for everyone.
-  private func isNotified(_ called: UserID?, _ unnotified: UnnotifiedMembers) throws -> Bool {
-    guard let called else { return true }
-    return try !unnotified.includes(called, database)
+  /// - Parameter mentioned: the mentioned user; nil for everyone.
+  private func isNotified(_ mentioned: UserID?, _ unnotified: UnnotifiedMembers) throws -> Bool {
+    guard let mentioned else { return true }
+    return try !unnotified.includes(mentioned, database)
   }
 
-  private func owner(_ called: UserID?, at place: MessageLocation, in room: BufferedRoom) -> OrdinalOwner {
-    guard let called else { return .everyone(in: room.id, thread: place.thread) }
-    return .mentions(of: called, in: room.id, thread: place.thread)
+  private func owner(_ mentioned: UserID?, at place: MessageLocation, in room: BufferedRoom) -> OrdinalOwner {
+    guard let mentioned else { return .everyone(in: room.id, thread: place.thread) }
+    return .mentions(of: mentioned, in: room.id, thread: place.thread)
   }
 
   private func add(
-    _ called: UserID?, at place: MessageLocation, except unnotified: UnnotifiedMembers, to room: BufferedRoom
+    _ mentioned: UserID?, at place: MessageLocation, except unnotified: UnnotifiedMembers, to room: BufferedRoom
   ) throws {
-    guard try room.insert(place.ordinal, into: owner(called, at: place, in: room), database) else { return }
-    let unmentioned = called == nil ? unnotified.leftOut : []
+    guard try room.insert(place.ordinal, into: owner(mentioned, at: place, in: room), database) else { return }
+    let unmentioned = mentioned == nil ? unnotified.leftOut : []
     try LeftOutMessages.add(unmentioned, .everyone, at: place, in: room, database)
     if !place.isInThread {
-      try countMention(of: called, at: place.ordinal, isAdded: true, except: unmentioned, in: room)
+      try countMention(of: mentioned, at: place.ordinal, isAdded: true, except: unmentioned, in: room)
     }
     try CachedStatement(database, "INSERT INTO mention (roomId, thread, ordinal, userId) VALUES (?, ?, ?, ?)")
-      .run(room.id, place, called?.uuid ?? .zero)
+      .run(room.id, place, mentioned?.uuid ?? .zero)
   }
 
-  private func remove(_ called: UserID?, at place: MessageLocation, from room: BufferedRoom) throws {
-    try room.remove(place.ordinal, from: owner(called, at: place, in: room), database)
-    let unmentioned = called == nil ? try LeftOutMessages.remove(.everyone, at: place, from: room, database) : []
+  private func remove(_ mentioned: UserID?, at place: MessageLocation, from room: BufferedRoom) throws {
+    try room.remove(place.ordinal, from: owner(mentioned, at: place, in: room), database)
+    let unmentioned = mentioned == nil ? try LeftOutMessages.remove(.everyone, at: place, from: room, database) : []
     if !place.isInThread {
-      try countMention(of: called, at: place.ordinal, isAdded: false, except: unmentioned, in: room)
+      try countMention(of: mentioned, at: place.ordinal, isAdded: false, except: unmentioned, in: room)
     }
     try CachedStatement(
       database, "DELETE FROM mention WHERE roomId = ? AND thread = ? AND ordinal = ? AND userId = ?"
-    ).run(room.id, place, called?.uuid ?? .zero)
+    ).run(room.id, place, mentioned?.uuid ?? .zero)
   }
 
   private func stored(at place: MessageLocation, in room: BufferedRoom) throws -> Set<UserID?> {

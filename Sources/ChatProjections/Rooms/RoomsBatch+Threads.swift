@@ -22,12 +22,12 @@ extension RoomsBatch {
     }
     try moveThreadMarker(of: author, to: message, at: thread.place, in: room, recorded.occurredAt)
     try LeftOutMessages.add(unnotified.leftOut, .unread, at: thread.place, in: room, database)
-    try callFollowers(mentions, at: thread.place, except: unnotified, in: room)
+    try addMentionedFollowers(mentions, at: thread.place, except: unnotified, in: room)
     try addMentions(mentions, at: thread.place, except: unnotified, to: room)
   }
 
   /// A user who is mentioned in a thread follows it from that message on.
-  func callFollowers(
+  func addMentionedFollowers(
     _ mentions: Mentions?, at place: MessageLocation, except unnotified: UnnotifiedMembers, in room: BufferedRoom
   ) throws {
     guard place.isInThread else { return }

@@ -144,7 +144,7 @@ struct RoomsBatch {
       let unnotified =
         mentions.isEmpty ? .none : try unnotified(ofEditBy: recorded.actor, at: place, in: room)
       try changeMentions(mentions, at: place, except: unnotified, in: room)
-      try callFollowers(mentions, at: place, except: unnotified, in: room)
+      try addMentionedFollowers(mentions, at: place, except: unnotified, in: room)
     case .deleted(_, let place):
       try place.isInThread ? deleteInThread(place, in: room) : delete(place.ordinal, in: room, recorded)
     }
