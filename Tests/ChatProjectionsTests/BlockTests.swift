@@ -298,7 +298,7 @@ import Testing
       return try build(RoomsProjection.self, script.events).write { (database) throws in
         let buffered = try BufferedRoom(room, database)
         var found: Set<UserID> = []
-        let steps = try steps(database) { found = try LeftOutMessages.blockers(of: bob, in: buffered, database) }
+        let steps = try steps(database) { found = try Blockers.members(blocking: bob, in: buffered, database) }
         #expect(found == [.numbered(1001)])
         return steps
       }

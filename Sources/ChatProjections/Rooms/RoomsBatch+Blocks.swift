@@ -23,7 +23,7 @@ extension RoomsBatch {
   /// The members whom a new message does not notify.
   mutating func unnotified(by sender: UserID, in room: BufferedRoom) throws -> UnnotifiedMembers {
     guard try isBlockedByAnyone(sender) else { return .none }
-    return UnnotifiedMembers(leftOut: try LeftOutMessages.blockers(of: sender, in: room, database), sender: sender)
+    return UnnotifiedMembers(leftOut: try Blockers.members(blocking: sender, in: room, database), sender: sender)
   }
 
   /// The members whom the new mentions of an edited message do not notify. A member for whom the message was left out
@@ -40,7 +40,7 @@ extension RoomsBatch {
 
   private mutating func isBlockedByAnyone(_ sender: UserID) throws -> Bool {
     if unblocked.contains(sender) { return false }
-    if try LeftOutMessages.isBlockedByAnyone(sender, database) { return true }
+    if try Blockers.isBlockedByAnyone(sender, database) { return true }
     unblocked.insert(sender)
     return false
   }

@@ -44,7 +44,7 @@ struct RoomsBatch {
       if let sharesReadMarkers = edit.sharesReadMarkers { try HiddenReaders.set(!sharesReadMarkers, user, database) }
     case .blocks(let event):
       if case .blocked(let other) = event { unblocked.remove(other) }
-      try LeftOutMessages.apply(event, of: user, at: position, database)
+      try Blockers.apply(event, of: user, at: position, database)
     case .account(.emailSet), .account(.disabled), .account(.enabled), .logins, .sessions, .devices, .media, .erased:
       break
     }

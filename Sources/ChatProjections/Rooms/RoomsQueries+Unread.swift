@@ -36,7 +36,7 @@ extension RoomsQueries {
 
   /// Returns `user` if the user has ever blocked anyone, otherwise nil. A badge looks it up once for all rooms.
   func blocker(_ user: UserID) throws -> UserID? {
-    try LeftOutMessages.hasEverBlocked(user, database) ? user : nil
+    try Blockers.hasEverBlocked(user, database) ? user : nil
   }
 
   static func readUnreadParts(_ row: inout RowReader, leftOutFor blocker: UserID?) throws -> UnreadParts {
