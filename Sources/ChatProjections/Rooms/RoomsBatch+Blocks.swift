@@ -2,10 +2,10 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// The members whom a message does not notify, because they block its sender or did so when it was sent.
-struct UnnotifiedMembers {
-  /// Nobody is excluded.
-  static let none = UnnotifiedMembers(leftOut: [], sender: nil)
+/// The members who block the sender of a message, or did so when it was sent. It does not notify them.
+struct BlockingMembers {
+  /// Nobody blocks the sender.
+  static let none = BlockingMembers(leftOut: [], sender: nil)
 
   /// The members for whom the message does not count.
   let leftOut: Set<UserID>
@@ -20,22 +20,22 @@ struct UnnotifiedMembers {
 }
 
 extension RoomsBatch {
-  /// The members whom a new message does not notify.
-  mutating func unnotified(by sender: UserID, in room: BufferedRoom) throws -> UnnotifiedMembers {
+  /// The members who block the sender of a new message.
+  mutating func blockingMembers(of sender: UserID, in room: BufferedRoom) throws -> BlockingMembers {
     guard try isBlockedByAnyone(sender) else { return .none }
-    return UnnotifiedMembers(leftOut: try Blockers.members(blocking: sender, in: room, database), sender: sender)
+    return BlockingMembers(leftOut: try Blockers.members(blocking: sender, in: room, database), sender: sender)
   }
 
-  /// The members whom the new mentions of an edited message do not notify. A member for whom the message was left out
-  /// when it was sent is always among them.
-  /// - Parameter editor: the sender; only the sender can edit.
-  mutating func unnotified(
-    ofEditBy editor: UserID?, at place: MessageLocation, in room: BufferedRoom
-  ) throws -> UnnotifiedMembers {
+  /// The members whom an edited message cannot newly mention. A member for whom the message was left out when it was
+  /// sent is always among them.
+  /// - Parameter editor: the sender, because only the sender can edit; nil if the event does not say who it was.
+  mutating func blockingMembers(
+    of editor: UserID?, whenEditing place: MessageLocation, in room: BufferedRoom
+  ) throws -> BlockingMembers {
     let leftOut = try LeftOutMessages.stored(.unread, at: place, in: room, database)
-    guard let editor else { return UnnotifiedMembers(leftOut: leftOut, sender: nil) }
-    let now = try unnotified(by: editor, in: room)
-    return UnnotifiedMembers(leftOut: leftOut.union(now.leftOut), sender: now.sender)
+    guard let editor else { return BlockingMembers(leftOut: leftOut, sender: nil) }
+    let now = try blockingMembers(of: editor, in: room)
+    return BlockingMembers(leftOut: leftOut.union(now.leftOut), sender: now.sender)
   }
 
   private mutating func isBlockedByAnyone(_ sender: UserID) throws -> Bool {

@@ -8,32 +8,32 @@ import GRDB
 /// so the sets share no ordinal and their counts can be added. A user who is not a member when the message is written
 /// is not mentioned by it.
 extension RoomsBatch {
-  /// - Parameter unnotified: the members whom the message does not mention.
+  /// - Parameter blocking: the message does not mention them.
   func addMentions(
-    _ mentions: Mentions?, at place: MessageLocation, except unnotified: UnnotifiedMembers, to room: BufferedRoom
+    _ mentions: Mentions?, at place: MessageLocation, except blocking: BlockingMembers, to room: BufferedRoom
   ) throws {
     guard let mentions, !mentions.isEmpty else { return }
-    for user in try entries(of: mentions, in: room) where try isNotified(user, unnotified) {
-      try add(user, at: place, except: unnotified, to: room)
+    for user in try entries(of: mentions, in: room) where try canMention(user, except: blocking) {
+      try add(user, at: place, except: blocking, to: room)
     }
   }
 
   /// An edit can add mentions and remove earlier ones.
   ///
-  /// - Parameter unnotified: the members whom the edit cannot newly mention. A member whom the message already mentioned
-  ///   by name can stay mentioned.
+  /// - Parameter blocking: the edit cannot newly mention them. A member whom the message already mentioned by name can
+  ///   stay mentioned.
   func changeMentions(
-    _ mentions: Mentions, at place: MessageLocation, except unnotified: UnnotifiedMembers, in room: BufferedRoom
+    _ mentions: Mentions, at place: MessageLocation, except blocking: BlockingMembers, in room: BufferedRoom
   ) throws {
     let before = try stored(at: place, in: room)
     guard !before.isEmpty || !mentions.isEmpty else { return }
     let deletions = OrdinalOwner.deletions(in: room.id, thread: place.thread)
     guard try !room.set(deletions).contains(place.ordinal, database) else { return }
     let after = try Set(
-      entries(of: mentions, in: room).filter { try before.contains($0) || isNotified($0, unnotified) })
+      entries(of: mentions, in: room).filter { try before.contains($0) || canMention($0, except: blocking) })
     for user in before where !after.contains(user) { try remove(user, at: place, from: room) }
     for user in after where !before.contains(user) {
-      try add(user, at: place, except: unnotified, to: room)
+      try add(user, at: place, except: blocking, to: room)
     }
   }
 
@@ -54,9 +54,9 @@ extension RoomsBatch {
   }
 
   /// - Parameter mentioned: the mentioned user; nil for everyone.
-  private func isNotified(_ mentioned: UserID?, _ unnotified: UnnotifiedMembers) throws -> Bool {
+  private func canMention(_ mentioned: UserID?, except blocking: BlockingMembers) throws -> Bool {
     guard let mentioned else { return true }
-    return try !unnotified.includes(mentioned, database)
+    return try !blocking.includes(mentioned, database)
   }
 
   private func owner(_ mentioned: UserID?, at place: MessageLocation, in room: BufferedRoom) -> OrdinalOwner {
@@ -65,10 +65,10 @@ extension RoomsBatch {
   }
 
   private func add(
-    _ mentioned: UserID?, at place: MessageLocation, except unnotified: UnnotifiedMembers, to room: BufferedRoom
+    _ mentioned: UserID?, at place: MessageLocation, except blocking: BlockingMembers, to room: BufferedRoom
   ) throws {
     guard try room.insert(place.ordinal, into: owner(mentioned, at: place, in: room), database) else { return }
-    let unmentioned = mentioned == nil ? unnotified.leftOut : []
+    let unmentioned = mentioned == nil ? blocking.leftOut : []
     try LeftOutMessages.add(unmentioned, .everyone, at: place, in: room, database)
     if !place.isInThread {
       try countMention(of: mentioned, at: place.ordinal, isAdded: true, except: unmentioned, in: room)

@@ -15,24 +15,24 @@ extension RoomsBatch {
   ) throws {
     guard room.row != nil else { return }
     try extend(thread, in: room, recorded)
-    let unnotified = try unnotified(by: author, in: room)
+    let blocking = try blockingMembers(of: author, in: room)
     let before = thread.ordinal - min(1, thread.ordinal)
-    for follower in Set([thread.rootAuthor, author]) where try !unnotified.includes(follower, database) {
+    for follower in Set([thread.rootAuthor, author]) where try !blocking.includes(follower, database) {
       try follow(root: thread.root.ordinal, follower, from: before, in: room)
     }
     try moveThreadMarker(of: author, to: message, at: thread.place, in: room, recorded.occurredAt)
-    try LeftOutMessages.add(unnotified.leftOut, .unread, at: thread.place, in: room, database)
-    try addMentionedFollowers(mentions, at: thread.place, except: unnotified, in: room)
-    try addMentions(mentions, at: thread.place, except: unnotified, to: room)
+    try LeftOutMessages.add(blocking.leftOut, .unread, at: thread.place, in: room, database)
+    try addMentionedFollowers(mentions, at: thread.place, except: blocking, in: room)
+    try addMentions(mentions, at: thread.place, except: blocking, to: room)
   }
 
   /// A user who is mentioned in a thread follows it from that message on.
   func addMentionedFollowers(
-    _ mentions: Mentions?, at place: MessageLocation, except unnotified: UnnotifiedMembers, in room: BufferedRoom
+    _ mentions: Mentions?, at place: MessageLocation, except blocking: BlockingMembers, in room: BufferedRoom
   ) throws {
     guard place.isInThread else { return }
     let root = place.thread
-    for user in try mentionedMembers(mentions, in: room) where try !unnotified.includes(user, database) {
+    for user in try mentionedMembers(mentions, in: room) where try !blocking.includes(user, database) {
       try follow(root: root, user, from: place.ordinal - min(1, place.ordinal), in: room)
     }
   }

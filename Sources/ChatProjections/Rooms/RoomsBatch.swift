@@ -141,10 +141,10 @@ struct RoomsBatch {
       try noteReply(at: place, in: room)
       if !place.isInThread { self.edit(place.ordinal, edit, in: room, recorded) }
       let mentions = edit?.mentions ?? Mentions()
-      let unnotified =
-        mentions.isEmpty ? .none : try unnotified(ofEditBy: recorded.actor, at: place, in: room)
-      try changeMentions(mentions, at: place, except: unnotified, in: room)
-      try addMentionedFollowers(mentions, at: place, except: unnotified, in: room)
+      let blocking =
+        mentions.isEmpty ? .none : try blockingMembers(of: recorded.actor, whenEditing: place, in: room)
+      try changeMentions(mentions, at: place, except: blocking, in: room)
+      try addMentionedFollowers(mentions, at: place, except: blocking, in: room)
     case .deleted(_, let place):
       try place.isInThread ? deleteInThread(place, in: room) : delete(place.ordinal, in: room, recorded)
     }
@@ -264,14 +264,14 @@ struct RoomsBatch {
         details: content?.details, sentAt: recorded.occurredAt, position: recorded.position,
         revision: recorded.position, editedAt: nil, deletedAt: nil)
     }
-    let unnotified = try unnotified(by: author, in: room)
-    try LeftOutMessages.add(unnotified.leftOut, .unread, at: .room(ordinal), in: room, database)
-    try countMessage(except: unnotified.leftOut, in: room)
+    let blocking = try blockingMembers(of: author, in: room)
+    try LeftOutMessages.add(blocking.leftOut, .unread, at: .room(ordinal), in: room, database)
+    try countMessage(except: blocking.leftOut, in: room)
     let sender = try room.member(author, database)
     sender.change { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
     countReading(of: sender, in: room)
     if let details = content?.details {
-      try addMentions(details.mentions, at: .room(ordinal), except: unnotified, to: room)
+      try addMentions(details.mentions, at: .room(ordinal), except: blocking, to: room)
     }
   }
 
