@@ -27,23 +27,23 @@ package enum BulkDeletion {
     var isPrefix: Bool
     /// The columns that identify a row within the deleted room or workspace.
     var key: String
-    /// If not nil, the rows are kept and only this column is set to NULL.
-    var cleared: ClearedColumn?
+    /// If not nil, the rows are kept, and only this column is set to NULL.
+    var nulledColumn: NulledColumn?
 
     package init(
-      scope: Scope, table: String, owner: String, isPrefix: Bool = false, key: String, cleared: ClearedColumn? = nil
+      scope: Scope, table: String, owner: String, isPrefix: Bool = false, key: String, nulledColumn: NulledColumn? = nil
     ) {
       self.scope = scope
       self.table = table
       self.owner = owner
       self.isPrefix = isPrefix
       self.key = key
-      self.cleared = cleared
+      self.nulledColumn = nulledColumn
     }
   }
 
   /// A column that is set to NULL, and the partial index, by owner and key, of the rows where it is not NULL yet.
-  package struct ClearedColumn: Sendable {
+  package struct NulledColumn: Sendable {
     var name: String
     var index: String
   }
@@ -103,7 +103,7 @@ package enum BulkDeletion {
   private static func clear(_ rowSet: RowSet, of id: UUIDBytes, rows: Int, _ database: Database) throws -> Int {
     let (table, owner, key) = (rowSet.table, rowSet.owner, rowSet.key)
     let which = rowSet.isPrefix ? "\(owner) BETWEEN ? AND ?" : "\(owner) = ?"
-    if let column = rowSet.cleared {
+    if let column = rowSet.nulledColumn {
       return try CachedStatement(
         database,
         """

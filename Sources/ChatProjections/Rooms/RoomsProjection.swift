@@ -66,7 +66,7 @@ package struct RoomsProjection: Projection {
     BulkDeletion.RowSet(scope: .room, table: "scheduled", owner: "roomId", key: "messageId"),
     BulkDeletion.RowSet(
       scope: .room, table: "report", owner: "roomId", key: "reportId",
-      cleared: BulkDeletion.ClearedColumn(name: "workspaceId", index: "report_with_workspace")),
+      nulledColumn: BulkDeletion.NulledColumn(name: "workspaceId", index: "report_with_workspace")),
     BulkDeletion.RowSet(scope: .room, table: "mention", owner: "roomId", key: "thread, ordinal, userId"),
     BulkDeletion.RowSet(scope: .room, table: "leftOut", owner: "roomId", key: "thread, ordinal, scope"),
     BulkDeletion.RowSet(scope: .workspace, table: "workspaceMember", owner: "workspaceId", key: "userId"),
