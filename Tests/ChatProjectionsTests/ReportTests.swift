@@ -78,6 +78,22 @@ import Testing
     }
   }
 
+  @Test("an outcome that this version does not know is damage, wherever it is read")
+  func unknownOutcome() throws {
+    var script = script()
+    script.room(room, .reports(.filed(.numbered(1), reporter: carol, report(bob))), by: carol)
+    script.room(room, .reports(.resolved(.numbered(1), nil)))
+    let queue = try build(RoomsProjection.self, script.events)
+    try queue.write { try $0.execute(sql: "UPDATE report SET outcome = 99") }
+    try queue.read { (database) throws in
+      let queries = RoomsQueries(database)
+      #expect(throws: ProjectionError.self) { try queries.report(.numbered(1), of: room) }
+      #expect(throws: ProjectionError.self) {
+        try queries.knownReports([ReportKey(room: room, report: .numbered(1))])
+      }
+    }
+  }
+
   @Test("a report of a deleted message has no content; an empty message has one")
   func deleted() throws {
     var script = script()

@@ -3,9 +3,11 @@ package import ChatPrimitives
 
 extension RoomsQueries {
   static let reportColumns = """
-    roomId, reportId, reporter, filedPosition, filedTime, revisedPosition, revisedTime, isOpen, outcome, resolver, note,
+    roomId, reportId, reporter, filedPosition, filedTime, revisedPosition, revisedTime, \(resolutionColumns),
     reportedUser, reason, messageId, sentAt, comment, details, text
     """
+
+  private static let resolutionColumns = "isOpen, outcome, resolver, note"
 
   /// One report, without a check of rights; nil if the room has none with this ID. Also finds reports of deleted rooms.
   package func report(_ id: ReportID, of room: RoomID) throws -> ReportRow? {
@@ -82,22 +84,23 @@ extension RoomsQueries {
       known[key] = try CachedStatement(
         database,
         """
-        SELECT reporter, reportedUser, filedPosition, filedTime, fingerprint, isOpen, revisedPosition, revisedTime,
-          outcome, note
+        SELECT reporter, reportedUser, filedPosition, filedTime, fingerprint, revisedPosition, revisedTime,
+          \(Self.resolutionColumns)
         FROM report WHERE roomId = ? AND reportId = ?
         """
-      ).first(key.room, key.report) { row in
-        var report = try KnownReport(
-          reporter: row.id(), reportedUser: row.optional { try $0.id() }, filed: row.stamp(),
-          fingerprint: row.optional { try $0.fingerprint() }, isOpen: row.number() == 1, revised: row.stamp())
-        let outcome = try row.optional { try $0.narrow(UInt8.self) }
-        let note = try row.optional { try $0.text() }
-        if let outcome = outcome.flatMap(ReportOutcome.init(rawValue:)) {
-          report.resolution = .reportResolution(key.report, ReportResolution(outcome: outcome, note: note ?? ""))
-        }
-        return report
-      }
+      ).first(key.room, key.report) { try Self.readKnownReport(key.report, &$0) }
     }
+    return known
+  }
+
+  private static func readKnownReport(_ id: ReportID, _ row: inout RowReader) throws -> KnownReport {
+    let (reporter, reportedUser) = try (row.id(UserID.self), row.optional { try $0.id(UserID.self) })
+    let (filed, fingerprint, revised) = try (row.stamp(), row.optional { try $0.fingerprint() }, row.stamp())
+    let resolution = try readResolution(&row)
+    var known = KnownReport(
+      reporter: reporter, reportedUser: reportedUser, filed: filed, fingerprint: fingerprint,
+      isOpen: resolution == nil, revised: revised)
+    if case .resolved(let resolution)? = resolution?.end { known.resolution = .reportResolution(id, resolution) }
     return known
   }
 
@@ -110,6 +113,7 @@ extension RoomsQueries {
       resolution: resolution)
   }
 
+  /// Reads `resolutionColumns`.
   private static func readResolution(_ row: inout RowReader) throws -> ReportRow.Resolution? {
     let isOpen = try row.number() == 1
     let outcome = try row.optional { try $0.narrow(UInt8.self) }
