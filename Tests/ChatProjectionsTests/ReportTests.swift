@@ -175,10 +175,12 @@ import Testing
   func moderators() throws {
     try build(RoomsProjection.self, script().events).read { (database) throws in
       let queries = RoomsQueries(database)
-      #expect(try queries.moderates(room, alice) == true && queries.moderates(room, bob) == true)
-      #expect(try queries.moderates(room, carol) == false && queries.moderates(room, .numbered(4)) == nil)
-      #expect(try queries.moderates(channel, alice) == true && queries.moderates(channel, carol) == true)
-      #expect(try queries.moderates(channel, bob) == nil && queries.moderates(.numbered(99), alice) == nil)
+      let cases: [(UserID, RoomID, ModerationRole)] = [
+        (alice, room, .moderator), (bob, room, .moderator), (carol, room, .member), (.numbered(4), room, .outsider),
+        (alice, channel, .moderator), (carol, channel, .moderator), (bob, channel, .outsider),
+        (alice, .numbered(99), .outsider),
+      ]
+      for (user, room, role) in cases { #expect(try queries.moderationRole(of: user, in: room) == role) }
     }
   }
 

@@ -62,14 +62,13 @@ extension RoomsQueries {
     return ReportPage(reports: rows, nicknames: try nicknames(of: rows.flatMap(\.users)), next: next)
   }
 
-  /// Whether the user is an administrator of the room or of its workspace, and so sees the reports of the room. Nil if
-  /// the user is neither in the room nor an administrator of its workspace, or if the room does not exist.
-  package func moderates(_ id: RoomID, _ user: UserID) throws -> Bool? {
-    guard let room = try room(id) else { return nil }
+  package func moderationRole(of user: UserID, in id: RoomID) throws -> ModerationRole {
+    guard let room = try room(id) else { return .outsider }
     if let workspace = room.workspace, let member = try member(user, of: workspace), member.role >= .administrator {
-      return true
+      return .moderator
     }
-    return try member(user, of: id).map { $0.role >= .administrator }
+    guard let member = try member(user, of: id) else { return .outsider }
+    return member.role >= .administrator ? .moderator : .member
   }
 
   /// Whether the room exists or was deleted.
@@ -146,6 +145,16 @@ extension RoomsQueries {
     let message = ReportedMessage(id: messageID, author: user, sentAt: sentAt, content: content)
     return Report(subject: .message(message), reason: reason, comment: comment)
   }
+}
+
+/// What a user may do with the reports of a room.
+package enum ModerationRole: Sendable {
+  /// An administrator of the room or of its workspace, who sees the reports.
+  case moderator
+  /// Another member of the room.
+  case member
+  /// A user who is neither in the room nor an administrator of its workspace. Everyone, if the room does not exist.
+  case outsider
 }
 
 extension ReportScope {

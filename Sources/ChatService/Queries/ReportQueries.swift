@@ -2,6 +2,14 @@ package import ChatDomain
 package import ChatPrimitives
 package import ChatProjections
 
+/// As whom a report is shown.
+package enum ReportViewer: Sendable {
+  /// A moderator of the room, or a service.
+  case moderator
+  /// The user who filed the report. Does not see the moderator's note, or who resolved it.
+  case reporter
+}
+
 /// Reports, with the checks of who may see them. The reported user gets `reportNotFound`. An erased report does not say who
 /// was reported, so it exists only for services and its reporter.
 extension ChatService {
@@ -9,8 +17,7 @@ extension ChatService {
   package struct ViewedReport: Sendable {
     package let row: ReportRow
     package let nicknames: [UserID: String]
-    /// Whether the viewer filed it and does not moderate the room.
-    package let isForReporter: Bool
+    package let viewer: ReportViewer
   }
 
   /// - Parameter user: a moderator of the room or the reporter; nil for a service, which sees reports of deleted rooms
@@ -20,21 +27,22 @@ extension ChatService {
   ) async throws(ServiceError) -> ViewedReport {
     let found: Result<ViewedReport, Rejection> = try await rooms { rooms in
       let row = try rooms.report(id, of: room)
-      var isForReporter = false
+      let viewer: ReportViewer
       if let user {
         guard try rooms.room(room) != nil else { return .failure(.roomNotFound) }
-        let moderates = try rooms.moderates(room, user)
-        isForReporter = moderates != true
+        switch (try rooms.moderationRole(of: user, in: room), row?.reporter == user) {
+        case (.moderator, _): viewer = .moderator
         // A reporter who has left the room can still see how the report was resolved.
-        if isForReporter, row?.reporter != user {
-          return .failure(moderates == nil ? .roomNotFound : .reportNotFound)
+        case (.member, true), (.outsider, true): viewer = .reporter
+        case (.member, false): return .failure(.reportNotFound)
+        case (.outsider, false): return .failure(.roomNotFound)
         }
-      } else if try !rooms.hasExisted(room) {
-        return .failure(.roomNotFound)
+      } else {
+        guard try rooms.hasExisted(room) else { return .failure(.roomNotFound) }
+        viewer = .moderator
       }
       guard let row, user.map({ !row.isHidden(from: $0) }) ?? true else { return .failure(.reportNotFound) }
-      let nicknames = try rooms.nicknames(of: row.users)
-      return .success(ViewedReport(row: row, nicknames: nicknames, isForReporter: isForReporter))
+      return .success(ViewedReport(row: row, nicknames: try rooms.nicknames(of: row.users), viewer: viewer))
     }
     return try Self.settled(found)
   }
@@ -59,10 +67,10 @@ extension ChatService {
   ) async throws(ServiceError) -> ReportPage {
     let found: Result<ReportPage, Rejection> = try await rooms { rooms in
       if let user {
-        switch try rooms.moderates(room, user) {
-        case nil: return .failure(.roomNotFound)
-        case false?: return .failure(.forbidden)
-        case true?: break
+        switch try rooms.moderationRole(of: user, in: room) {
+        case .moderator: break
+        case .member: return .failure(.forbidden)
+        case .outsider: return .failure(.roomNotFound)
         }
       } else if try !rooms.hasExisted(room) {
         return .failure(.roomNotFound)
