@@ -31,7 +31,7 @@ import Testing
     let others = [
       PageCursors(.members, of: Self.room, in: Self.log), PageCursors(.rooms, of: Self.room, in: Self.log),
       PageCursors(.messages, of: RoomID(UUIDBytes(high: 3, low: 5)), in: Self.log),
-      PageCursors(.messages, of: Self.room, in: UUIDBytes(high: 1, low: 3)),
+      PageCursors(.messages, of: Self.room, in: UUIDBytes(high: 1, low: 3)), PageCursors(.messages, in: Self.log),
     ]
     for other in others {
       #expect(throws: Refusal.invalidCursor) { try cursors.place(in: other.cursor(at: 7)) }

@@ -43,12 +43,20 @@ struct PageCursors: Sendable {
   ///   - scope: the user, room or workspace whose list it is.
   ///   - log: the log's sixteen bytes.
   init<Entity>(_ kind: Kind, of scope: ID<Entity>, in log: UUIDBytes) {
-    check = Array(SHA256.hash(data: log.bytes + [kind.rawValue] + scope.uuid.bytes).prefix(Self.checkBytes))
+    self.init(kind, scope.uuid.bytes, log)
   }
 
   /// The cursors of a list that belongs to a message of a room.
   init(_ kind: Kind, of message: MessageID, in room: RoomID, _ log: UUIDBytes) {
-    let scope = room.uuid.bytes + message.uuid.bytes
+    self.init(kind, room.uuid.bytes + message.uuid.bytes, log)
+  }
+
+  /// The cursors of a list of the whole server.
+  init(_ kind: Kind, in log: UUIDBytes) {
+    self.init(kind, UUIDBytes.zero.bytes, log)
+  }
+
+  private init(_ kind: Kind, _ scope: [UInt8], _ log: UUIDBytes) {
     check = Array(SHA256.hash(data: log.bytes + [kind.rawValue] + scope).prefix(Self.checkBytes))
   }
 

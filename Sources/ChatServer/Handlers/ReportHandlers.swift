@@ -83,7 +83,7 @@ struct ReportHandlers: Sendable {
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<ReportList> {
     let room: RoomID = try context.id("roomId")
     let viewer = context.reader
-    return try await page(context, .reports, of: room) { isOpen, cursor, limit in
+    return try await page(context, PageCursors(.reports, of: room, in: chat.logIdentity)) { isOpen, cursor, limit in
       try await chat.reports(of: room, for: viewer, isOpen: isOpen, before: cursor, limit: limit)
     }
   }
@@ -91,24 +91,24 @@ struct ReportHandlers: Sendable {
   func listOfWorkspace(_ context: HansardRequestContext) async throws -> TypedResponse<ReportList> {
     let workspace: WorkspaceID = try context.id("workspaceId")
     let viewer = context.reader
-    return try await page(context, .workspaceReports, of: workspace) { isOpen, cursor, limit in
+    return try await page(context, PageCursors(.workspaceReports, of: workspace, in: chat.logIdentity)) {
+      isOpen, cursor, limit in
       try await chat.reports(of: workspace, for: viewer, isOpen: isOpen, before: cursor, limit: limit)
     }
   }
 
   func listAll(_ context: HansardRequestContext) async throws -> TypedResponse<ReportList> {
-    try await page(context, .allReports, of: RoomID(.zero)) { isOpen, cursor, limit in
+    try await page(context, PageCursors(.allReports, in: chat.logIdentity)) { isOpen, cursor, limit in
       try await chat.reports(isOpen: isOpen, before: cursor, limit: limit)
     }
   }
 
   /// A cursor from the list of open reports is also valid for resolved ones: both lists are ordered by the position of
   /// the filing.
-  private func page<Entity>(
-    _ context: HansardRequestContext, _ kind: PageCursors.Kind, of scope: ID<Entity>,
+  private func page(
+    _ context: HansardRequestContext, _ cursors: PageCursors,
     _ find: (Bool, LogPosition?, Int) async throws -> ReportPage
   ) async throws -> TypedResponse<ReportList> {
-    let cursors = PageCursors(kind, of: scope, in: chat.logIdentity)
     let page = try await find(
       try context.reportStatusIsOpen(), cursors.position(in: context.query("cursor")), context.limit())
     return try await JSONBody.page(of: page.reports.count) {
