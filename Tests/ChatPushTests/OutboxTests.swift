@@ -231,7 +231,7 @@ private func company() -> Script {
     script.recordOutcomes(through: third)
     let queue = try build(script.events)
     #expect(try pending(queue).isEmpty)
-    #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM noticeMessage") } == 0)
+    #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM notificationMessage") } == 0)
     #expect(try queue.read { try PushQueries($0).settledThrough() } == third)
   }
 

@@ -27,7 +27,7 @@ struct OutboxWriter {
       if rows == 0 { try add(message, roomName: roomName, rooms) }
       rows += 1
       try CachedStatement(
-        database, "INSERT INTO outbox (position, userId, deviceId, badge, isCalled) VALUES (?, ?, ?, ?, ?)"
+        database, "INSERT INTO outbox (position, userId, deviceId, badge, isMentioned) VALUES (?, ?, ?, ?, ?)"
       ).run(message.position, decision.user, decision.device, badge, message.isMention(of: decision.user, in: context))
     }
     return rows
@@ -38,7 +38,7 @@ struct OutboxWriter {
     try CachedStatement(
       database,
       """
-      INSERT INTO noticeMessage (
+      INSERT INTO notificationMessage (
         position, roomId, messageId, sender, threadId, sentAt, roomName, senderNickname, text
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
@@ -53,10 +53,11 @@ struct OutboxWriter {
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
     case .messages(.edited(let message, _, let edit)):
-      try CachedStatement(database, "UPDATE noticeMessage SET text = ? WHERE roomId = ? AND messageId = ?")
+      try CachedStatement(database, "UPDATE notificationMessage SET text = ? WHERE roomId = ? AND messageId = ?")
         .run(PushNotificationMessage.beginning(of: edit?.text ?? "", bytes: PushNotification.textBytes), room, message)
     case .messages(.deleted(let message, _)):
-      try CachedStatement(database, "DELETE FROM noticeMessage WHERE roomId = ? AND messageId = ?").run(room, message)
+      try CachedStatement(database, "DELETE FROM notificationMessage WHERE roomId = ? AND messageId = ?")
+        .run(room, message)
     case .lifecycle, .sharing, .members, .messages(.sent), .annotations, .reading, .threads, .scheduling, .reports,
       .erased:
       break
@@ -77,7 +78,7 @@ struct OutboxWriter {
   /// The write-ahead log is not truncated here, because the texts removed here belong to messages that still exist.
   /// When such a message is deleted, before or after this, that event has the log truncated (`WALTruncation`).
   private func removeSettled(_ outcomes: PushOutcomes) throws {
-    for sql in ["DELETE FROM outbox WHERE position <= ?", "DELETE FROM noticeMessage WHERE position <= ?"] {
+    for sql in ["DELETE FROM outbox WHERE position <= ?", "DELETE FROM notificationMessage WHERE position <= ?"] {
       try CachedStatement(database, sql).run(outcomes.settledThrough)
     }
     let single = try CachedStatement(

@@ -15,14 +15,14 @@ package struct PushProjection: Projection {
   package typealias Queries = PushQueries
 
   package static let name = "push"
-  package static let schemaVersion = 4
+  package static let schemaVersion = 5
   package static let secretColumns: Set<String> = ["pushDevice.apnsToken", "pushDevice.fcmToken"]
 
   package static let bulkDeletedRows =
     RoomsProjection.bulkDeletedRows + [
-      BulkDeletion.RowSet(scope: .room, table: "listener", owner: "roomId", key: "userId"),
+      BulkDeletion.RowSet(scope: .room, table: "recipient", owner: "roomId", key: "userId"),
       BulkDeletion.RowSet(scope: .room, table: "formerMember", owner: "roomId", key: "userId"),
-      BulkDeletion.RowSet(scope: .room, table: "noticeMessage", owner: "roomId", key: "messageId"),
+      BulkDeletion.RowSet(scope: .room, table: "notificationMessage", owner: "roomId", key: "messageId"),
     ]
 
   /// The number of rows at which a transaction ends, after the message that reaches it. Each user with rows costs the
@@ -74,7 +74,8 @@ package struct PushProjection: Projection {
       case .room(let room, let event):
         try writer.apply(event, in: room, at: recorded.position)
         if isOn { try outbox.apply(event, in: room) }
-        guard isOn, let message = FanOut.SentMessage(recorded), message.silence == nil, try writer.hears(room)
+        guard isOn, let message = FanOut.SentMessage(recorded), message.silence == nil,
+          try writer.hasRecipients(in: room)
         else { continue }
         let next = events.index(after: index)
         try rooms.apply(events[waiting..<next], to: database)

@@ -46,12 +46,12 @@ package struct PushQueries: ReadModelQueries {
     try CachedStatement(
       database,
       """
-      SELECT outbox.position, outbox.badge, outbox.isCalled,
+      SELECT outbox.position, outbox.badge, outbox.isMentioned,
         room.id, member.joinedPosition, member.mutedUntil, disabledUser.userId IS NOT NULL, block.blockerId IS NOT NULL,
         message.roomName, message.messageId, message.sender, message.senderNickname, message.text, message.sentAt,
         message.threadId, outbox.deviceId, device.apnsToken, device.fcmToken, IFNULL(device.notifications, ?)
       FROM outbox
-      LEFT JOIN noticeMessage AS message ON message.position = outbox.position
+      LEFT JOIN notificationMessage AS message ON message.position = outbox.position
       LEFT JOIN room ON room.id = message.roomId
       LEFT JOIN member ON member.roomId = room.id AND member.userId = outbox.userId
       LEFT JOIN block ON block.blockedId = message.sender AND block.blockerId = outbox.userId

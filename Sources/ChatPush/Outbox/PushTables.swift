@@ -19,7 +19,7 @@ enum PushTables {
           userId BLOB PRIMARY KEY NOT NULL
         ) STRICT, WITHOUT ROWID;
 
-        CREATE TABLE listener (
+        CREATE TABLE recipient (
           roomId BLOB NOT NULL,
           userId BLOB NOT NULL,
           PRIMARY KEY (roomId, userId)
@@ -32,7 +32,7 @@ enum PushTables {
           PRIMARY KEY (roomId, userId)
         ) STRICT, WITHOUT ROWID;
 
-        CREATE TABLE noticeMessage (
+        CREATE TABLE notificationMessage (
           position INTEGER PRIMARY KEY NOT NULL,
           roomId BLOB NOT NULL,
           messageId BLOB NOT NULL,
@@ -44,14 +44,14 @@ enum PushTables {
           text TEXT NOT NULL
         ) STRICT;
 
-        CREATE INDEX noticeMessage_by_message ON noticeMessage (roomId, messageId);
+        CREATE INDEX notificationMessage_by_message ON notificationMessage (roomId, messageId);
 
         CREATE TABLE outbox (
           position INTEGER NOT NULL,
           userId BLOB NOT NULL,
           deviceId BLOB NOT NULL,
           badge INTEGER NOT NULL,
-          isCalled INTEGER NOT NULL,
+          isMentioned INTEGER NOT NULL,
           PRIMARY KEY (position, userId, deviceId)
         ) STRICT, WITHOUT ROWID;
 
@@ -63,6 +63,6 @@ enum PushTables {
   }
 
   static func createIndexes(_ database: Database) throws {
-    try database.execute(sql: "CREATE INDEX listener_by_user ON listener (userId)")
+    try database.execute(sql: "CREATE INDEX recipient_by_user ON recipient (userId)")
   }
 }

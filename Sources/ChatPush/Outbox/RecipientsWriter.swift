@@ -5,7 +5,7 @@ import GRDB
 
 /// Writes who can be notified: devices with their tokens, and for each room the members who have a device.
 ///
-/// The table `listener` only has these members, so the cost of a message depends on the number of devices to notify,
+/// The table `recipient` only has these members, so the cost of a message depends on the number of devices to notify,
 /// however many other members and devices there are.
 struct RecipientsWriter {
   private let database: Database
@@ -17,7 +17,7 @@ struct RecipientsWriter {
   // MARK: - Devices
 
   /// Whether the rooms' tables must be up to date before `apply`, because a user's first device adds the user to
-  /// `listener` for each of their rooms.
+  /// `recipient` for each of their rooms.
   func needsMembers(for event: UserEvent, of user: UserID) throws -> Bool {
     switch event {
     case .devices(.registered): return try !hasDevice(user)
@@ -32,11 +32,11 @@ struct RecipientsWriter {
     case .devices(.registered(let device, let description)):
       let isFirst = try !hasDevice(user)
       try describe(device, of: user, description, at: position)
-      // For a further device, the rooms' tables need not be up to date, and the user is already in `listener`.
+      // For a further device, the rooms' tables need not be up to date, and the user is already in `recipient`.
       guard isFirst else { return }
       try CachedStatement(
         database,
-        "INSERT OR IGNORE INTO listener (roomId, userId) "
+        "INSERT OR IGNORE INTO recipient (roomId, userId) "
           + "SELECT roomId, userId FROM member WHERE userId = ? AND roomId IN (SELECT id FROM room)"
       ).run(user)
     case .devices(.updated(let device, let description)):
@@ -91,7 +91,7 @@ struct RecipientsWriter {
   private func remove(_ device: DeviceID, of user: UserID) throws {
     try CachedStatement(database, "DELETE FROM pushDevice WHERE userId = ? AND deviceId = ?").run(user, device)
     guard try !hasDevice(user) else { return }
-    try CachedStatement(database, "DELETE FROM listener WHERE userId = ?").run(user)
+    try CachedStatement(database, "DELETE FROM recipient WHERE userId = ?").run(user)
   }
 
   // MARK: - Rooms
@@ -101,9 +101,9 @@ struct RecipientsWriter {
     case .members(.joined(let user, _, _)), .members(.added(let user, _)):
       try run("DELETE FROM formerMember WHERE roomId = ? AND userId = ?", room, user)
       guard try hasDevice(user) else { return }
-      try run("INSERT OR IGNORE INTO listener (roomId, userId) VALUES (?, ?)", room, user)
+      try run("INSERT OR IGNORE INTO recipient (roomId, userId) VALUES (?, ?)", room, user)
     case .members(.left(let user)), .members(.removed(let user)), .members(.banned(let user)):
-      try run("DELETE FROM listener WHERE roomId = ? AND userId = ?", room, user)
+      try run("DELETE FROM recipient WHERE roomId = ? AND userId = ?", room, user)
       try CachedStatement(
         database, "INSERT OR REPLACE INTO formerMember (roomId, userId, leftPosition) VALUES (?, ?, ?)"
       ).run(room, user, position)
@@ -123,8 +123,8 @@ struct RecipientsWriter {
   private static let isDisabled = "EXISTS (SELECT 1 FROM disabledUser WHERE disabledUser.userId = member.userId)"
 
   /// Whether any member of the room has a device.
-  func hears(_ room: RoomID) throws -> Bool {
-    try CachedStatement(database, "SELECT EXISTS (SELECT 1 FROM listener WHERE roomId = ?)")
+  func hasRecipients(in room: RoomID) throws -> Bool {
+    try CachedStatement(database, "SELECT EXISTS (SELECT 1 FROM recipient WHERE roomId = ?)")
       .first(room) { try $0.number() == 1 } ?? false
   }
 
@@ -138,10 +138,10 @@ struct RecipientsWriter {
       database,
       """
       SELECT member.userId, member.mutedUntil, \(Self.isDisabled), \(Self.hasBlockedSender), \(PushQueries.deviceColumns)
-      FROM listener
-      CROSS JOIN member ON member.roomId = listener.roomId AND member.userId = listener.userId
-      CROSS JOIN pushDevice ON pushDevice.userId = listener.userId
-      WHERE listener.roomId = ? ORDER BY listener.userId, pushDevice.deviceId
+      FROM recipient
+      CROSS JOIN member ON member.roomId = recipient.roomId AND member.userId = recipient.userId
+      CROSS JOIN pushDevice ON pushDevice.userId = recipient.userId
+      WHERE recipient.roomId = ? ORDER BY recipient.userId, pushDevice.deviceId
       """
     ).forEach(message.sender, message.room) { row in
       let user: UserID = try row.id()
