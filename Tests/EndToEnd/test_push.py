@@ -64,8 +64,8 @@ def test_a_report_notifies_nobody_and_changes_no_badge(pushing, sink):
     for action, body in (("resolve", {"outcome": "no_action"}), ("reopen", None)):
         anna.post(f"{room.path}/reports/{report['id']}/{action}", body)
     ben.send(room, "two")
-    notices = wait_for(sink, "two", 2)
-    assert sorted(notice["deviceId"] for notice in notices) == sorted(devices * 2)
+    notifications = wait_for(sink, "two", 2)
+    assert sorted(notification["deviceId"] for notification in notifications) == sorted(devices * 2)
     assert told(sink, "two") == sorted((each, 2) for each in devices)
 
 
@@ -76,15 +76,15 @@ def test_each_device_of_each_other_member_is_notified_with_its_badge(pushing, si
     phone, tablet, other = device(ben, "b1"), device(ben, "b2", "fcmToken"), device(carla, "c1")
     room = anna.room("Tea", ben, carla)
     sent = anna.send(room, "The kettle is on.")
-    notices = wait_for(sink, "The kettle is on.", 3)
+    notifications = wait_for(sink, "The kettle is on.", 3)
     assert told(sink, "The kettle is on.") == sorted([(phone, 1), (tablet, 1), (other, 1)])
-    mine = next(notice for notice in notices if notice["deviceId"] == tablet)
+    mine = next(notification for notification in notifications if notification["deviceId"] == tablet)
     assert mine == mine | {
         "userId": ben.id, "provider": "fcm", "token": "b2", "roomId": room.id, "roomName": "Tea",
         "messageId": sent["id"], "senderId": anna.id, "senderNickname": "Anna", "position": sent["position"],
         "sentAt": sent["sentAt"],
     }
-    assert len({notice["deliveryKey"] for notice in notices}) == 3
+    assert len({notification["deliveryKey"] for notification in notifications}) == 3
     # The sender's devices are not notified, and reading lowers the badge.
     ben.put(f"{room.path}/read-marker", {"messageId": sent["id"]})
     carla.send(room, "Coming.")
@@ -272,7 +272,7 @@ def test_a_token_that_is_gone_becomes_an_event_and_gets_nothing_more(posting, re
     assert (row["stream"], row["subject"], row["detail"]) == (ben.id, phone, {"pushProvider": "apns"})
     assert row["service"] and "dead-token" not in json.dumps(audit(posting.data))
     assert ben.get(f"/v1/devices/{phone}")["pushProviders"] == []
-    assert [receipt.notice for receipt in receiver.taken() if receipt.body["token"] == "dead-token"] == [
+    assert [receipt.notification for receipt in receiver.taken() if receipt.body["token"] == "dead-token"] == [
         (first["position"], ben.id, phone)
     ]
     device(ben, "new-token", id=phone)
@@ -422,13 +422,13 @@ def send_randomly(person: Person, company: Company, source: random.Random, stop:
 
 def required(company: Company, chaos: Chaos, badges: dict[tuple[int, str], int]) -> set[tuple[int, str, str]]:
     """The notifications that must be delivered: from when a device got a token until it died or was replaced."""
-    notices = set()
+    notifications = set()
     for (user, id), tokens in company.tokens.items():
         for number, (since, token) in enumerate(tokens):
             end = tokens[number + 1][0] if number + 1 < len(tokens) else float("inf")
             end = min(end, chaos.dead.get(token, end))
-            notices |= {(at, user, id) for at, owner in badges if owner == user and since < at < end}
-    return notices
+            notifications |= {(at, user, id) for at, owner in badges if owner == user and since < at < end}
+    return notifications
 
 
 @pytest.mark.parametrize("seed", [20260131])
@@ -485,14 +485,15 @@ def check_receipts(receiver: Receiver, company: Company, badges: dict[tuple[int,
     assert receiver.faults == []
     keys: dict[tuple[int, str, str], str] = {}
     for receipt in receiver.taken():
-        position, user, id = receipt.notice
+        position, user, id = receipt.notification
         assert (position, user) in badges, f"{receipt.body} tells of nothing that {user} was to be told of"
         assert receipt.body["badge"] == badges[position, user], receipt.body
         since = next((since for since, token in company.tokens[user, id] if token == receipt.body["token"]), None)
         assert since is not None, "a token that the device never had"
         assert company.tokens[user, id][0][0] < position, "the device came after the message"
-        assert keys.setdefault(receipt.notice, receipt.key) == receipt.key, "a new key for the same event and device"
-    assert len(set(keys.values())) == len(keys), "two notices under one key"
+        key = keys.setdefault(receipt.notification, receipt.key)
+        assert key == receipt.key, "a new key for the same event and device"
+    assert len(set(keys.values())) == len(keys), "two notifications under one key"
 
 
 def check_audit(server: Server, company: Company, chaos: Chaos) -> None:

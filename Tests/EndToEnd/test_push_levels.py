@@ -98,7 +98,7 @@ def test_levels_mentions_threads_and_direct_rooms(pushing, sink):
     wait_for(sink, "thread three", 3)
     direct = Room(anna.post("/v1/rooms", {"kind": "direct", "memberIds": [ben.id]})["id"])
     say(anna, direct, "between us")
-    notices = wait_for(sink, "between us", 2)
+    notifications = wait_for(sink, "between us", 2)
 
     assert notified_devices(sink, "plain") == {everything, other}
     assert notified_devices(sink, "mentioned") == {everything, mentions_only, other}
@@ -107,7 +107,7 @@ def test_levels_mentions_threads_and_direct_rooms(pushing, sink):
     assert notified_devices(sink, "thread two") == {other}
     assert notified_devices(sink, "thread three") == {everything, mentions_only, other}
     assert notified_devices(sink, "between us") == {everything, mentions_only}
-    threads = {line["text"]: line.get("threadId") for line in notices}
+    threads = {line["text"]: line.get("threadId") for line in notifications}
     assert (threads["thread two"], threads["plain"]) == (plain["id"], None)
     assert explained(pushing, plain)[mentions_only] == "mentionsOnly"
     assert explained(pushing, mentioned)[nothing] == "notificationsOff"
@@ -123,15 +123,15 @@ def test_a_user_who_blocked_the_sender_is_not_notified(pushing, sink):
     while_blocked = say(anna, room, "while blocked", mentions={"users": [ben.id]})
     wait_for(sink, "while blocked", 1)
     say(carla, room, "of another")
-    notices = wait_for(sink, "of another", 1)
+    notifications = wait_for(sink, "of another", 1)
     ben.delete(f"/v1/me/blocked-users/{anna.id}")
     say(anna, room, "after")
-    notices = wait_for(sink, "after", 2)
+    notifications = wait_for(sink, "after", 2)
     assert notified_devices(sink, "while blocked") == {other}
     assert notified_devices(sink, "of another") == {phone}
     assert notified_devices(sink, "after") == {phone, other}
     assert explained(pushing, while_blocked)[phone] == "blocked"
-    badges = {line["text"]: line["badge"] for line in notices if line["deviceId"] == phone}
+    badges = {line["text"]: line["badge"] for line in notifications if line["deviceId"] == phone}
     assert badges == {"of another": 1, "after": 2}
 
 

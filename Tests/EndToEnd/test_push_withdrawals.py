@@ -51,7 +51,7 @@ def posting(tmp_path, receiver):
 def refused(receiver: Receiver, count: int) -> None:
     """Waits until `count` notifications were attempted."""
     wait_until(
-        lambda: len({receipt.notice for receipt in receiver.taken()}) >= count,
+        lambda: len({receipt.notification for receipt in receiver.taken()}) >= count,
         f"fewer than {count} notifications are tried")
 
 
@@ -134,7 +134,7 @@ def test_a_deleted_message_is_withdrawn_and_an_edited_one_is_pushed_with_its_new
     wait_until(
         lambda: not any(name.startswith("push-v") for name in holding(posting, secrets["Edited"])),
         "the old text is still in push")
-    told = [notice["text"] for notice in opened(gate, receiver, anna, room)]
+    told = [notification["text"] for notification in opened(gate, receiver, anna, room)]
     assert told == ["the root stays", "kinder words", "the last one"]
     for message in (deleted, reply):
         comes_to(posting, message, {phone: ("abandoned", "deleted")})
@@ -169,7 +169,7 @@ def test_nothing_of_a_deleted_room_is_pushed(posting, receiver, gate):
     anna.delete(gone.path)
     for secret in secrets:
         leaves_every_file(posting, secret)
-    told = [notice["text"] for notice in opened(gate, receiver, anna, kept)]
+    told = [notification["text"] for notification in opened(gate, receiver, anna, kept)]
     assert told == ["in the other room", "the last one"]
     for message in sent:
         comes_to(posting, message, {phone: ("abandoned", "deleted")})
@@ -206,7 +206,7 @@ def test_removed_banned_disabled_and_silent_users_are_not_notified(posting, rece
     opened(gate, receiver, anna, room)
     # The device that wants only mentions does not get the last message, so `opened` does not wait for it.
     comes_to(posting, mentioning, {phones[mentioned]: ("delivered", None)})
-    told = sorted((notice["deviceId"], notice["text"]) for notice in delivered(receiver))
+    told = sorted((notification["deviceId"], notification["text"]) for notification in delivered(receiver))
     assert told == sorted(
         [(phones[mentioned], "for the mentioned")]
         + [(phones[staying], text) for text in ("for all of them", "for the mentioned", "the last one")]
@@ -240,4 +240,4 @@ def test_a_moved_token_gets_no_notifications_of_its_old_owner(posting, receiver,
     # The gate stays closed until then, because an attempt that began before the token moved may be in flight.
     comes_to(posting, sent, {phone: ("token_invalid", None)})
     told = opened(gate, receiver, anna, anna.room("Cake", carla))
-    assert [(notice["userId"], notice["text"]) for notice in told] == [(carla.id, "the last one")]
+    assert [(notification["userId"], notification["text"]) for notification in told] == [(carla.id, "the last one")]

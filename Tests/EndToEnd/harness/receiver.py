@@ -24,7 +24,7 @@ class Receipt:
     hung: bool
 
     @property
-    def notice(self) -> tuple[int, str, str]:
+    def notification(self) -> tuple[int, str, str]:
         """Identifies the notification by position, user and device."""
         return self.body["position"], self.body["userId"], self.body["deviceId"]
 
@@ -90,7 +90,7 @@ class Receiver:
             return list(self.receipts)
 
     def delivered(self) -> set[tuple[int, str, str]]:
-        return {receipt.notice for receipt in self.taken() if receipt.is_delivered}
+        return {receipt.notification for receipt in self.taken() if receipt.is_delivered}
 
     def close(self) -> None:
         self.http.shutdown()
