@@ -15,7 +15,7 @@ package final class ChatService: Sendable {
   /// How often a command is looked up again because newer events made the lookup outdated. Then it fails as overloaded.
   private static let lookupAttempts = 3
 
-  package let views: ReadModels
+  package let readModels: ReadModels
   package let store: EventStore
   let pipeline: CommitPipeline<DecisionState>
   let hasher: PasswordHasher
@@ -30,13 +30,13 @@ package final class ChatService: Sendable {
   private let knownIDs: KnownIDs
 
   package init(
-    store: EventStore, views: ReadModels, pipeline: CommitPipeline<DecisionState>, knownIDs: KnownIDs,
+    store: EventStore, readModels: ReadModels, pipeline: CommitPipeline<DecisionState>, knownIDs: KnownIDs,
     gate: SessionGate,
     hasher: PasswordHasher, keys: ServerKeys, rules: AccountRules, quotas: Quotas, signingKeys: SigningKeys,
     media: MediaStore, clock: CheckedClock
   ) {
     self.store = store
-    self.views = views
+    self.readModels = readModels
     self.pipeline = pipeline
     self.knownIDs = knownIDs
     self.gate = gate
@@ -79,7 +79,7 @@ extension ChatService {
 
   /// Whether commands are refused until the read models have caught up.
   var writesArePaused: Bool {
-    views.isBehind(limit: Self.projectionLagLimit, failingLimit: Self.failingLagLimit)
+    readModels.isBehind(limit: Self.projectionLagLimit, failingLimit: Self.failingLagLimit)
   }
 
   /// Decides a command and returns when everything behind the response is durable.
@@ -136,7 +136,7 @@ extension ChatService {
       lookups.append(lookup)
     }
     if !lookups.isEmpty {
-      let (known, asOf) = try await failing { [lookups] in try await self.views.known(by: lookups) }
+      let (known, asOf) = try await failing { [lookups] in try await self.readModels.known(by: lookups) }
       for index in asking {
         let media = commands[index].known.media
         commands[index].known = known

@@ -55,12 +55,12 @@ package struct ServiceOpening: Sendable {
       chat.pipeline.close()
       chat.store.close()
       let followers = Result { try closeFollowers() }
-      let views = Result { try chat.views.close() }
+      let readModels = Result { try chat.readModels.close() }
       let log = Result { try self.log.close() }
       pool.shutdownGracefully { _ in }
       chat.media.close()
       try followers.get()
-      try views.get()
+      try readModels.get()
       try log.get()
     }
   }
@@ -79,9 +79,9 @@ package struct ServiceOpening: Sendable {
         let store = EventStore(log: log)
         return (keys, store, try MediaStore(directory: directory + "/media", settings: media))
       }
-      let views: ReadModels
+      let readModels: ReadModels
       do {
-        views = try await Self.blocking { [directory, logger] in
+        readModels = try await Self.blocking { [directory, logger] in
           try ReadModels.open(
             directory: directory + "/views", feed: store, logIdentity: log.identity.bytes, logger: logger)
         }
@@ -90,11 +90,11 @@ package struct ServiceOpening: Sendable {
         throw error
       }
       do {
-        return try await open(keys, store, views, media, lastTime, progress)
+        return try await open(keys, store, readModels, media, lastTime, progress)
       } catch {
         media.close()
         store.close()
-        try? views.close()
+        try? readModels.close()
         throw error
       }
     } catch {
@@ -104,19 +104,19 @@ package struct ServiceOpening: Sendable {
   }
 
   private func open(
-    _ keys: ServerKeys, _ store: EventStore, _ views: ReadModels, _ media: MediaStore, _ lastTime: Timestamp,
+    _ keys: ServerKeys, _ store: EventStore, _ readModels: ReadModels, _ media: MediaStore, _ lastTime: Timestamp,
     _ progress: @Sendable (OpeningProgress) -> Void
   ) async throws -> Opened {
     let progressThrottle = ProgressThrottle()
-    views.start { progressThrottle.send($0) }
+    readModels.start { progressThrottle.send($0) }
     let head = store.head
-    try await catchUp(views, head, progress)
+    try await catchUp(readModels, head, progress)
     let clock = try await Self.blocking { [self] in
       let checked = CheckedClock(self.clock, lastRecorded: lastTime, directory: directory, logger: logger)
       checked.keepSettled()
       return checked
     }
-    let (ids, state, ended) = try await restore(views, head, lastTime, clock, progress)
+    let (ids, state, ended) = try await restore(readModels, head, lastTime, clock, progress)
     let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, users: state.users, ended: ended)
     let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: { clock.now }) { reason in
       logger.critical(
@@ -127,7 +127,7 @@ package struct ServiceOpening: Sendable {
     let pool = NIOThreadPool(numberOfThreads: PasswordHasher.threads)
     pool.start()
     let chat = ChatService(
-      store: store, views: views, pipeline: pipeline, knownIDs: ids, gate: gate,
+      store: store, readModels: readModels, pipeline: pipeline, knownIDs: ids, gate: gate,
       hasher: PasswordHasher(keys: keys, pool: pool, cost: passwordCost), keys: keys, rules: rules, quotas: quotas,
       signingKeys: SigningKeys(keys: keys, history: state.signingKeys), media: media, clock: clock)
     return Opened(chat: chat, log: store.log, keys: keys, pool: pool)
@@ -136,15 +136,15 @@ package struct ServiceOpening: Sendable {
   /// Reads the decision state, and the ended sessions whose tokens may still be valid, from the read models at the
   /// log's head. If a file turns out to be damaged, its runner rebuilds it, and everything is read again.
   private func restore(
-    _ views: ReadModels, _ head: LogPosition, _ lastTime: Timestamp, _ clock: CheckedClock,
+    _ readModels: ReadModels, _ head: LogPosition, _ lastTime: Timestamp, _ clock: CheckedClock,
     _ progress: @Sendable (OpeningProgress) -> Void
   ) async throws -> (KnownIDs, DecisionState, [EndedSession]) {
     while true {
       do {
         return try await Self.blocking { [quotas, rules, tokenLifetimeMilliseconds] in
-          let known = try views.ids.readBlocking { try $0.restoreFilter() }
+          let known = try readModels.ids.readBlocking { try $0.restoreFilter() }
           let ids = KnownIDs(known.filter, newest: known.position)
-          let source = DecisionStateSource(views)
+          let source = DecisionStateSource(readModels)
           let state = try DecisionState(
             restoring: source, knownIDs: ids, floor: head, quotas: quotas, rules: rules, at: clock.now)
           let oldestToken = min(clock.now, lastTime).adding(milliseconds: -tokenLifetimeMilliseconds)
@@ -154,7 +154,7 @@ package struct ServiceOpening: Sendable {
         logger.warning(
           "the decision state could not be read yet; the server tries again", metadata: ["reason": "\(error)"])
         try await Task.sleep(for: .milliseconds(Self.restorePauseMilliseconds))
-        try await catchUp(views, head, progress)
+        try await catchUp(readModels, head, progress)
       }
     }
   }
@@ -165,12 +165,12 @@ package struct ServiceOpening: Sendable {
   }
 
   private func catchUp(
-    _ views: ReadModels, _ head: LogPosition, _ progress: @Sendable (OpeningProgress) -> Void
+    _ readModels: ReadModels, _ head: LogPosition, _ progress: @Sendable (OpeningProgress) -> Void
   ) async throws {
     let catchUp = CatchUp(
       reporting: "the read models have made no progress for a minute; the server keeps waiting. Check the disk",
       logger: logger)
-    try await catchUp.wait(for: head, statuses: { views.statuses }, progress: progress)
+    try await catchUp.wait(for: head, statuses: { readModels.statuses }, progress: progress)
   }
 }
 

@@ -199,7 +199,7 @@ final class ModelRun {
   /// commands are still recognized.
   private func restart(keepsReadModels: Bool) async throws {
     // The read models that were updated command by command are compared before they are rebuilt in one step.
-    if keepsReadModels { try await chat.views.waitForAll(chat.store.head) } else { try await replay() }
+    if keepsReadModels { try await chat.readModels.waitForAll(chat.store.head) } else { try await replay() }
     try await fixture.restart(keepsReadModels: keepsReadModels)
     model = ChatModel()
     model.take(try chat.store.events(after: .origin, limit: .max))
@@ -212,7 +212,7 @@ final class ModelRun {
   private func compareDecisionState() throws {
     let knownIDs = KnownIDs(KnownIDFilter(), newest: .origin)
     let restored = try DecisionState(
-      restoring: DecisionStateSource(chat.views), knownIDs: knownIDs, floor: chat.store.head,
+      restoring: DecisionStateSource(chat.readModels), knownIDs: knownIDs, floor: chat.store.head,
       quotas: ModelFixture.quotas)
     var evolved = DecisionState(knownIDs: knownIDs, floor: .origin, quotas: ModelFixture.quotas)
     for event in try chat.store.events(after: .origin, limit: .max) { evolved.take(event) }
@@ -231,7 +231,7 @@ final class ModelRun {
 
   /// Every read model, and the push outbox, must have the same rows when rebuilt from the log.
   private func replay() async throws {
-    try await chat.views.waitForAll(chat.store.head)
+    try await chat.readModels.waitForAll(chat.store.head)
     try await fixture.outbox.wait(for: chat.store.head)
     try compareDecisionState()
     let rebuild = ProjectionRebuild(

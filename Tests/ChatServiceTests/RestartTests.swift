@@ -148,10 +148,10 @@ struct RestartTests {
     let fixture = try await ServiceFixture()
     try await createActivity(fixture)
     let store = fixture.chat.store
-    try await fixture.chat.views.waitForAll(store.head)
+    try await fixture.chat.readModels.waitForAll(store.head)
     let knownIDs = KnownIDs(KnownIDFilter(), newest: .origin)
     let restored = try DecisionState(
-      restoring: DecisionStateSource(fixture.chat.views), knownIDs: knownIDs, floor: store.head)
+      restoring: DecisionStateSource(fixture.chat.readModels), knownIDs: knownIDs, floor: store.head)
     var evolved = DecisionState(knownIDs: knownIDs, floor: .origin)
     for event in try store.events(after: .origin, limit: .max) { evolved.take(event) }
     #expect(restored.users == evolved.users)
@@ -168,7 +168,8 @@ struct RestartTests {
     // Deleted rooms and workspaces are looked up, not restored.
     #expect(restored.rooms.count == 5 && restored.workspaces.count == 1)
     #expect(restored.rooms[fixed(41)] == nil && restored.workspaces[fixed(61)] == nil)
-    #expect(try await fixture.chat.views.endings(of: [.room(fixed(41)), .workspace(fixed(61))]).endings.count == 2)
+    let ended = try await fixture.chat.readModels.endings(of: [.room(fixed(41)), .workspace(fixed(61))])
+    #expect(ended.endings.count == 2)
     guard let general = restored.rooms[fixed(40)]?.state.room else {
       Issue.record("not what was lived")
       return
@@ -186,7 +187,7 @@ struct RestartTests {
     let room: RoomID = fixed(10)
     // Messages are sent one at a time, so that each is in its own block.
     for number in 0..<300 { _ = try await first.send("more \(number)", 1_000 + UInt64(number), to: room, by: fixed(1)) }
-    try await first.chat.views.waitForAll(first.chat.store.head)
+    try await first.chat.readModels.waitForAll(first.chat.store.head)
     let head = first.chat.store.head
     try first.close()
 

@@ -90,7 +90,7 @@ package final class BulkStream: Sendable {
     if let ended { throw ended }
     let deadline = ContinuousClock.now + Self.timeout
     while chat.writesArePaused {
-      guard chat.views.halted == nil, ContinuousClock.now < deadline else { throw .projectionBehind }
+      guard chat.readModels.halted == nil, ContinuousClock.now < deadline else { throw .projectionBehind }
       try await pause()
     }
   }

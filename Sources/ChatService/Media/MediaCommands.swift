@@ -93,8 +93,8 @@ extension ChatService {
     guard quotas.mediaBytesPerDay != nil, principal.service == nil else { return true }
     let head = store.head
     let used = try await failing {
-      try await self.views.usage.wait(for: head)
-      return try await self.views.usage.read { try $0.lastDay(of: user) }
+      try await self.readModels.usage.wait(for: head)
+      return try await self.readModels.usage.read { try $0.lastDay(of: user) }
     }
     do throws(Rejection) {
       try used.check(Usage(mediaBytes: bytes), by: user, at: now(), under: quotas)

@@ -46,8 +46,8 @@ extension ChatService {
   ) async throws(ServiceError) -> T {
     let head = store.head
     return try await failing {
-      try await self.views.media.wait(for: head)
-      return try await self.views.media.read(body)
+      try await self.readModels.media.wait(for: head)
+      return try await self.readModels.media.read(body)
     }
   }
 }

@@ -72,8 +72,8 @@ extension ChatService {
   {
     let head = store.head
     return try await failing {
-      try await self.views.accounts.wait(for: head)
-      return try await self.views.accounts.read(body)
+      try await self.readModels.accounts.wait(for: head)
+      return try await self.readModels.accounts.read(body)
     }
   }
 }

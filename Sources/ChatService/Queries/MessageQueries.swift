@@ -109,8 +109,8 @@ extension ChatService {
     let head = store.head
     let key = MessageKey(room: room, message: message)
     let known = try await failing {
-      try await self.views.ids.wait(for: head)
-      return try await self.views.ids.read { try $0.messages([key]) }
+      try await self.readModels.ids.wait(for: head)
+      return try await self.readModels.ids.read { try $0.messages([key]) }
     }
     guard let message = known[key] else { throw .rejected(.messageNotFound) }
     return message
@@ -123,8 +123,8 @@ extension ChatService {
   {
     let head = store.head
     return try await failing {
-      try await self.views.timeline.wait(for: head)
-      return try await self.views.timeline.read(body)
+      try await self.readModels.timeline.wait(for: head)
+      return try await self.readModels.timeline.read(body)
     }
   }
 }

@@ -50,8 +50,8 @@ extension ChatService {
   func rooms<T: Sendable>(_ body: @escaping @Sendable (RoomsQueries) throws -> T) async throws(ServiceError) -> T {
     let head = store.head
     return try await failing {
-      try await self.views.rooms.wait(for: head)
-      return try await self.views.rooms.read(body)
+      try await self.readModels.rooms.wait(for: head)
+      return try await self.readModels.rooms.read(body)
     }
   }
 }

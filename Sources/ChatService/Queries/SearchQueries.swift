@@ -34,9 +34,9 @@ extension ChatService {
     _ request: SearchRequest, from place: SearchPlace?, limit: Int, _ meter: SearchMeter = SearchMeter()
   ) async throws(ServiceError) -> FoundPage? {
     let head = store.head
-    guard views.search.followingFault == nil else { throw .projectionBehind }
+    guard readModels.search.followingFault == nil else { throw .projectionBehind }
     let found: (page: SearchPage, position: LogPosition)? = try await failing {
-      try await self.views.search.read { search in
+      try await self.readModels.search.read { search in
         let position = try search.checkpoint().position
         do {
           return (try search.page(request, from: place, limit: limit, meter: meter), position)
@@ -47,8 +47,8 @@ extension ChatService {
     }
     guard let (page, position) = found else { return nil }
     return try await failing {
-      try await self.views.timeline.wait(for: max(head, position))
-      return try await self.views.timeline.read { timeline in
+      try await self.readModels.timeline.wait(for: max(head, position))
+      return try await self.readModels.timeline.read { timeline in
         if let room = request.room, try !timeline.mayRead(room, request.user) {
           throw ServiceError.rejected(.roomNotFound)
         }

@@ -28,7 +28,7 @@ extension ChatService {
   /// Without the push outbox, which belongs to `ChatPush`.
   package var status: ServiceStatus {
     ServiceStatus(
-      head: store.head, readModels: views.statuses, optional: views.optionalStatuses,
+      head: store.head, readModels: readModels.statuses, optional: readModels.optionalStatuses,
       isPoisoned: pipeline.poison != nil)
   }
 }

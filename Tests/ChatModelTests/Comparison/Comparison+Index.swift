@@ -20,8 +20,8 @@ extension Comparison {
     }
     func keys(_ ids: [MessageID]) -> [MessageKey] { (ids + [stranger]).map { MessageKey(room: id, message: $0) } }
     let (messageKeys, schedulingKeys) = (keys(messages.map(\.id)), keys(schedulings.map(\.id)))
-    try await chat.views.ids.wait(for: chat.store.head)
-    let (found, scheduled) = try await chat.views.ids.read { ids in
+    try await chat.readModels.ids.wait(for: chat.store.head)
+    let (found, scheduled) = try await chat.readModels.ids.read { ids in
       (try ids.messages(messageKeys), try ids.scheduled(schedulingKeys))
     }
     let expected = messages.map { IndexedMessage($0, replies: room.thread(of: $0.id).count) }
@@ -35,9 +35,9 @@ extension Comparison {
   func compareCommands(_ commands: [ModelCommand]) async throws {
     let stranger = ModelCommand(actor: UUIDBytes(high: 0xdead, low: 0xbeef), key: ID(UUIDBytes(high: 1, low: 1)))
     let asked = commands.sorted { ($0.actor, $0.key) < ($1.actor, $1.key) } + [stranger]
-    try await chat.views.ids.wait(for: chat.store.head)
+    try await chat.readModels.ids.wait(for: chat.store.head)
     let keys = asked.map { CommandKey(actor: $0.actor, command: $0.key) }
-    let found = try await chat.views.ids.read { ids in try ids.commands(keys) }
+    let found = try await chat.readModels.ids.read { ids in try ids.commands(keys) }
     try expect(
       "commands in the ID index", asked.map { model.commands[$0] },
       keys.map { found[$0].map { ModelKnownCommand(stamp: $0.stamp, fingerprint: $0.fingerprint) } })

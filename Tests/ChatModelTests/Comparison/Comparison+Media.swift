@@ -19,8 +19,8 @@ extension Comparison {
 
   /// Compares the usage that quotas are checked against.
   func compareUsage() async throws {
-    try await chat.views.usage.wait(for: chat.store.head)
-    let found = try await chat.views.usage.read { try $0.newestDay() }
+    try await chat.readModels.usage.wait(for: chat.store.head)
+    let found = try await chat.readModels.usage.read { try $0.newestDay() }
     guard let day = model.usage.keys.max(), let expected = model.usage[day] else { return }
     // The model does not count the bytes in the log. Specs cover the counts of rooms and invites.
     try expect(

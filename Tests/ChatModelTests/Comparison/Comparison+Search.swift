@@ -30,7 +30,7 @@ extension Comparison {
           room.messages.filter { search.finds($0, in: room.id) }.map { SeenMessage($0) }
         }.sorted { $0.position < $1.position })
     }
-    try await chat.views.search.wait(for: chat.store.head)
+    try await chat.readModels.search.wait(for: chat.store.head)
     let limit = random.within(1...50)
     let found = try await result { () async throws(ServiceError) in
       var (found, place): ([SeenMessage], SearchPlace?) = ([], nil)
@@ -52,7 +52,7 @@ extension Comparison {
   /// The texts that the index itself returns. Deleted texts must be gone from the index, and not only be filtered out
   /// of responses.
   private func indexed(_ request: SearchRequest, limit: Int) async throws -> [String] {
-    try await chat.views.search.read { search in
+    try await chat.readModels.search.read { search in
       var (hits, place): ([SearchHit], SearchPlace?) = ([], nil)
       repeat {
         let page = try search.page(request, from: place, limit: limit)
