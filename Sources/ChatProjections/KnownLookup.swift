@@ -48,7 +48,7 @@ extension ReadModels {
     return try await timeline.read { timeline in
       var contents: [MessageKey: MessageContent] = [:]
       for key in keys {
-        guard let place = messages[key]?.place, let row = try timeline.message(at: place, of: key.room),
+        guard let location = messages[key]?.location, let row = try timeline.message(at: location, of: key.room),
           row.deletedAt == nil
         else { continue }
         contents[key] = MessageContent(text: row.text, details: row.details)

@@ -130,7 +130,7 @@ extension KnownMessage {
   ) -> KnownMessage {
     let revision = Stamp.at(deletedAt ?? position)
     return KnownMessage(
-      author: author, place: .room(ordinal), sent: .at(position), sentAt: Stamp.at(position).time,
+      author: author, location: .room(ordinal), sent: .at(position), sentAt: Stamp.at(position).time,
       revision: revision.position, isDeleted: deletedAt != nil, fingerprint: .message(.plain(text), author: author),
       revisedAt: revision.time)
   }
@@ -138,9 +138,9 @@ extension KnownMessage {
 
 extension KnownMessage {
   /// A message in a thread that is not among the given events.
-  static func of(_ author: UserID, in place: MessageLocation) -> KnownMessage {
+  static func of(_ author: UserID, in location: MessageLocation) -> KnownMessage {
     var message = KnownMessage.of(author, at: 6)
-    message.place = place
+    message.location = location
     return message
   }
 

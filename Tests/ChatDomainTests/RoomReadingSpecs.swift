@@ -69,7 +69,7 @@ struct RoomReadingSpecs {
   @Test("the room's marker cannot move to a message in a thread")
   func threads() {
     var inThread = message(1)
-    inThread.place = MessageLocation(thread: 1, ordinal: 9)
+    inThread.location = MessageLocation(thread: 1, ordinal: 9)
     for command in [RoomCommand.reading(.moveMarker(to: hello)), .reading(.markUnread(from: hello))] {
       room().knowing(hello, inThread).when(command, by: .user(carol)).thenRejected(.messageNotFound)
     }

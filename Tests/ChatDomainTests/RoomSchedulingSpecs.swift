@@ -232,10 +232,10 @@ struct RoomSchedulingSpecs {
         .messages(.sent(root, author: alice, thread: nil, .plain("root"))), .scheduling(.scheduled(hello, scheduled)),
       ])
     let now = CommandContext.service(for: carol, at: due)
-    let place = ThreadLocation(root: ThreadRoot(message: root, ordinal: 1), rootAuthor: alice, ordinal: 3)
+    let location = ThreadLocation(root: ThreadRoot(message: root, ordinal: 1), rootAuthor: alice, ordinal: 3)
     let send = RoomCommand.sendDue(scheduled, revision: 7)
     state.knowing(root, known(replies: 2)).when(send, by: now)
-      .thenRecorded(.messages(.sent(hello, author: carol, thread: place, .plain("later"))))
+      .thenRecorded(.messages(.sent(hello, author: carol, thread: location, .plain("later"))))
     for gone in [nil, known(deletedAt: 8)] {
       state.knowing(root, gone).when(send, by: now).thenRecorded(.scheduling(.failed(hello, .targetGone)))
     }

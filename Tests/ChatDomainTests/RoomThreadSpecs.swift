@@ -10,14 +10,14 @@ struct RoomThreadSpecs {
     RoomDecider.self, teaRoom + [.messages(.sent(hello, author: carol, thread: nil, .plain("hello")))])
   private let sent = KnownMessage.of(carol, at: 6)
 
-  private func known(_ place: MessageLocation, replies: UInt64 = 0, deleted: Bool = false) -> KnownMessage {
+  private func known(_ location: MessageLocation, replies: UInt64 = 0, deleted: Bool = false) -> KnownMessage {
     var message = KnownMessage.of(carol, at: 6, deletedAt: deleted ? 7 : nil)
-    message.place = place
+    message.location = location
     message.replies = replies
     return message
   }
 
-  private func place(_ ordinal: UInt64) -> ThreadLocation {
+  private func location(_ ordinal: UInt64) -> ThreadLocation {
     ThreadLocation(root: root, rootAuthor: carol, ordinal: ordinal)
   }
 
@@ -34,9 +34,9 @@ struct RoomThreadSpecs {
   @Test("the root of a thread is in the room's own timeline, and a thread has its own ordinals")
   func beginsThread() {
     sending(to: hello, [hello: sent])
-      .thenRecorded(.messages(.sent(reply, author: dave, thread: place(1), .plain("yes"))))
+      .thenRecorded(.messages(.sent(reply, author: dave, thread: location(1), .plain("yes"))))
     sending(to: hello, [hello: known(.room(1), replies: 8)])
-      .thenRecorded(.messages(.sent(reply, author: dave, thread: place(9), .plain("yes"))))
+      .thenRecorded(.messages(.sent(reply, author: dave, thread: location(9), .plain("yes"))))
     sending(to: hello).thenRejected(.messageNotFound)
     sending(to: hello, [id(42): sent]).thenRejected(.messageNotFound)
     sending(to: hello, [hello: known(MessageLocation(thread: 1, ordinal: 1))]).thenRejected(.notAThreadRoot)
@@ -46,20 +46,20 @@ struct RoomThreadSpecs {
   @Test("a thread that has begun goes on though its root is deleted")
   func outlivesRoot() {
     sending(to: hello, [hello: known(.room(1), replies: 1, deleted: true)])
-      .thenRecorded(.messages(.sent(reply, author: dave, thread: place(2), .plain("yes"))))
+      .thenRecorded(.messages(.sent(reply, author: dave, thread: location(2), .plain("yes"))))
   }
 
   @Test("a retry must name the same thread")
   func retriedInThread() {
     let prior = KnownMessage(
-      author: dave, place: MessageLocation(thread: 1, ordinal: 1), sent: .at(7), sentAt: Stamp.at(7).time,
+      author: dave, location: MessageLocation(thread: 1, ordinal: 1), sent: .at(7), sentAt: Stamp.at(7).time,
       revision: Stamp.at(7).position, isDeleted: false,
       fingerprint: .message(.plain("yes"), author: dave, thread: hello))
     let state = given(
       RoomDecider.self,
       teaRoom + [
         .messages(.sent(hello, author: carol, thread: nil, .plain("hello"))),
-        .messages(.sent(reply, author: dave, thread: place(1), .plain("yes"))),
+        .messages(.sent(reply, author: dave, thread: location(1), .plain("yes"))),
       ])
     // The root is gone by then, but a retry does not need it.
     let known = state.knowing(reply, prior)
@@ -75,7 +75,7 @@ struct RoomThreadSpecs {
       RoomDecider.self,
       teaRoom + [
         .messages(.sent(hello, author: carol, thread: nil, .plain("hello"))),
-        .messages(.sent(reply, author: dave, thread: place(1), .plain("yes"))),
+        .messages(.sent(reply, author: dave, thread: location(1), .plain("yes"))),
         .threads(.markerMoved(alice, to: reply, at: MessageLocation(thread: 1, ordinal: 1))),
       ]
     ).state
@@ -161,7 +161,7 @@ struct RoomThreadSpecs {
     let lookup = command.lookup(on: subject(), by: .user(dave, key: .retried))
     #expect(lookup.messages == [reply, hello, id(42)].map { .of($0) })
     #expect(lookup.scheduled == [.of(reply)])
-    var thread = place(4)
+    var thread = location(4)
     thread.root.ordinal = 2
     let state = room.knowing(hello, known(.room(2), replies: 3)).knowing(
       id(42), known(MessageLocation(thread: 2, ordinal: 3)))

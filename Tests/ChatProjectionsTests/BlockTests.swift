@@ -145,8 +145,8 @@ import Testing
     say(101, by: carol, to: &script)
     let root = ThreadRoot(message: .numbered(101), ordinal: 1)
     func reply(_ number: UInt64, by author: UserID, _ mentions: Mentions = Mentions()) {
-      let place = ThreadLocation(root: root, rootAuthor: carol, ordinal: number - 200)
-      say(number, by: author, mentions, in: place, to: &script)
+      let location = ThreadLocation(root: root, rootAuthor: carol, ordinal: number - 200)
+      say(number, by: author, mentions, in: location, to: &script)
     }
     script.user(alice, .blocks(.blocked(bob)))
     reply(201, by: bob, naming)

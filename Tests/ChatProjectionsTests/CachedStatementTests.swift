@@ -39,10 +39,10 @@ import Testing
 
   @Test("a value that takes several parameters binds them in order")
   func severalParameters() throws {
-    let place = MessageLocation(thread: 3, ordinal: 4)
+    let location = MessageLocation(thread: 3, ordinal: 4)
     let stamp = Stamp(position: LogPosition(5), time: Timestamp(milliseconds: 6))
     let numbers = try DatabaseQueue().write { database in
-      try CachedStatement(database, "SELECT ?, ?, ?, ?, ?").first(2, place, stamp) { row in
+      try CachedStatement(database, "SELECT ?, ?, ?, ?, ?").first(2, location, stamp) { row in
         try (0..<5).map { _ in try row.number() }
       }
     }

@@ -9,7 +9,7 @@ struct ConversationHistory {
   struct Message {
     let id: MessageID
     let author: UserID
-    let place: MessageLocation
+    let location: MessageLocation
     var mentionsEveryone = false
     var mentioned: Set<UserID> = []
     var isDeleted = false
@@ -92,11 +92,11 @@ struct ConversationHistory {
   }
 
   private mutating func write(
-    _ user: UserID, _ mentions: Mentions, at place: MessageLocation
+    _ user: UserID, _ mentions: Mentions, at location: MessageLocation
   ) -> (Message, MessageContent) {
     let text = "text \(random.next())"
     let message = Message(
-      id: newID(), author: user, place: place, mentionsEveryone: mentions.everyone,
+      id: newID(), author: user, location: location, mentionsEveryone: mentions.everyone,
       mentioned: mentionedMembers(in: mentions),
       texts: [text])
     let details = mentions.isEmpty ? nil : MessageDetails(mentions: mentions)
@@ -112,8 +112,8 @@ struct ConversationHistory {
 
   private mutating func sendInThread(_ user: UserID) {
     // Uses few roots, so that threads get long.
-    guard let root = pick(timeline.prefix(6)), !root.isDeleted || threads[root.place.ordinal] != nil else { return }
-    let key = root.place.ordinal
+    guard let root = pick(timeline.prefix(6)), !root.isDeleted || threads[root.location.ordinal] != nil else { return }
+    let key = root.location.ordinal
     if chance(20) {
       // A reply whose payload was erased had an ordinal, and is only known by the gap that it leaves.
       script.room(room, .erased(kind: 137), by: user)
@@ -123,9 +123,9 @@ struct ConversationHistory {
     let ordinal = UInt64(threads[key, default: []].count + 1)
     let mentions = mentions()
     let (message, content) = write(user, mentions, at: MessageLocation(thread: key, ordinal: ordinal))
-    let place = ThreadLocation(
+    let location = ThreadLocation(
       root: ThreadRoot(message: root.id, ordinal: key), rootAuthor: root.author, ordinal: ordinal)
-    script.room(room, .messages(.sent(message.id, author: user, thread: place, content)), by: user)
+    script.room(room, .messages(.sent(message.id, author: user, thread: location, content)), by: user)
     threads[key, default: []].append(message)
     for follower in [root.author] + message.mentioned where follower != user { begin(follower, key, from: ordinal - 1) }
     begin(user, key, from: ordinal)
@@ -156,17 +156,17 @@ struct ConversationHistory {
   }
 
   private mutating func update(_ message: Message, _ body: (inout Message) -> Void) {
-    let index = Int(message.place.ordinal) - 1
-    guard message.place.isInThread else { return body(&timeline[index]) }
-    guard var changed = threads[message.place.thread]?[index] else { return }
+    let index = Int(message.location.ordinal) - 1
+    guard message.location.isInThread else { return body(&timeline[index]) }
+    guard var changed = threads[message.location.thread]?[index] else { return }
     body(&changed)
-    threads[message.place.thread]?[index] = changed
+    threads[message.location.thread]?[index] = changed
   }
 
   private mutating func edit(_ message: Message) {
     let (mentions, text) = (mentions(), "edited \(random.next())")
     script.room(
-      room, .messages(.edited(message.id, at: message.place, MessageEdit(text: text, mentions: mentions))),
+      room, .messages(.edited(message.id, at: message.location, MessageEdit(text: text, mentions: mentions))),
       by: message.author)
     let mentioned = mentionedMembers(in: mentions)
     update(message) {
@@ -174,12 +174,12 @@ struct ConversationHistory {
       $0.mentionsEveryone = mentions.everyone
       $0.mentioned = mentioned
     }
-    guard message.place.isInThread else { return }
-    for user in mentioned { begin(user, message.place.thread, from: message.place.ordinal - 1) }
+    guard message.location.isInThread else { return }
+    for user in mentioned { begin(user, message.location.thread, from: message.location.ordinal - 1) }
   }
 
   private mutating func delete(_ message: Message) {
-    script.room(room, .messages(.deleted(message.id, at: message.place)), by: message.author)
+    script.room(room, .messages(.deleted(message.id, at: message.location)), by: message.author)
     update(message) {
       $0.isDeleted = true
       $0.reactions = []
@@ -192,10 +192,12 @@ struct ConversationHistory {
     let emoji = ["👍", "👎", ":tea:"][Int(random.next() % 3)]
     let isThere = message.reactions.contains { $0 == (emoji, user) }
     if chance(isThere ? 2 : 6) {
-      script.room(room, .annotations(.reactionRemoved(message.id, at: message.place, by: user, emoji: emoji)), by: user)
+      script.room(
+        room, .annotations(.reactionRemoved(message.id, at: message.location, by: user, emoji: emoji)), by: user)
       update(message) { $0.reactions.removeAll { $0 == (emoji, user) } }
     } else {
-      script.room(room, .annotations(.reactionAdded(message.id, at: message.place, by: user, emoji: emoji)), by: user)
+      script.room(
+        room, .annotations(.reactionAdded(message.id, at: message.location, by: user, emoji: emoji)), by: user)
       if !isThere { update(message) { $0.reactions.append((emoji, user)) } }
     }
   }
@@ -205,7 +207,8 @@ struct ConversationHistory {
     script.room(
       room,
       pins
-        ? .annotations(.pinned(message.id, at: message.place)) : .annotations(.unpinned(message.id, at: message.place)),
+        ? .annotations(.pinned(message.id, at: message.location))
+        : .annotations(.unpinned(message.id, at: message.location)),
       by: users[0])
     update(message) { $0.isPinned = pins }
   }
@@ -213,22 +216,22 @@ struct ConversationHistory {
   // MARK: - Reading
 
   private mutating func moveMarker(_ user: UserID) {
-    guard let message = pick(timeline), let marker = markers[user], message.place.ordinal > marker else { return }
-    script.room(room, .reading(.markerMoved(user, to: message.id, ordinal: message.place.ordinal)), by: user)
-    markers[user] = message.place.ordinal
+    guard let message = pick(timeline), let marker = markers[user], message.location.ordinal > marker else { return }
+    script.room(room, .reading(.markerMoved(user, to: message.id, ordinal: message.location.ordinal)), by: user)
+    markers[user] = message.location.ordinal
   }
 
   private mutating func moveThreadMarker(_ user: UserID) {
     guard let root = pick(threads.keys.sorted()), let message = pick((threads[root] ?? []).compactMap { $0 }) else {
       return
     }
-    script.room(room, .threads(.markerMoved(user, to: message.id, at: message.place)), by: user)
-    advance(user, root, to: message.place.ordinal)
+    script.room(room, .threads(.markerMoved(user, to: message.id, at: message.location)), by: user)
+    advance(user, root, to: message.location.ordinal)
   }
 
   private mutating func follow(_ user: UserID) {
     guard let root = pick(timeline.prefix(6)) else { return }
-    let (key, follows) = (root.place.ordinal, chance(2))
+    let (key, follows) = (root.location.ordinal, chance(2))
     script.room(
       room, .threads(.followingSet(user, ThreadRoot(message: root.id, ordinal: key), follows: follows)), by: user)
     let end = knownLength(key)

@@ -122,7 +122,7 @@ import Testing
   private func check(
     _ shown: ShownMessage, _ message: ConversationHistory.Message, _ history: ConversationHistory, _ reader: UserID
   ) {
-    #expect(shown.row.id == message.id && shown.row.place == message.place)
+    #expect(shown.row.id == message.id && shown.row.location == message.location)
     #expect(shown.row.text == message.texts.last ?? "")
     #expect((shown.row.deletedAt != nil) == message.isDeleted)
     #expect(shown.annotations.isPinned == message.isPinned)
@@ -132,7 +132,7 @@ import Testing
           Dictionary(grouping: message.reactions, by: \.emoji).map { emoji, all in
             "\(emoji) \(all.count) \(all.contains { $0.user == reader })"
           }))
-    let replies = (message.place.isInThread ? nil : history.threads[message.place.ordinal]) ?? []
+    let replies = (message.location.isInThread ? nil : history.threads[message.location.ordinal]) ?? []
     let standing = replies.compactMap { $0 }.filter { !$0.isDeleted }
     guard replies.contains(where: { $0 != nil }) else {
       #expect(shown.annotations.thread == nil)
@@ -155,7 +155,7 @@ import Testing
         var (texts, cursor): ([String], LogPosition?) = ([], nil)
         repeat {
           let page = try #require(
-            try queries.history(of: message.place, in: history.room, for: history.users[0], after: cursor, limit: 2))
+            try queries.history(of: message.location, in: history.room, for: history.users[0], after: cursor, limit: 2))
           texts += page.versions.map(\.text)
           cursor = page.next
         } while cursor != nil
@@ -166,8 +166,8 @@ import Testing
     }
   }
 
-  @Test("the ID index knows each message's place, and how far each root's thread has come", arguments: seeds)
-  func places(seed: UInt64) throws {
+  @Test("the ID index knows each message's location, and how far each root's thread has come", arguments: seeds)
+  func locations(seed: UInt64) throws {
     let history = ConversationHistory(seed: seed, events: 1500)
     let queue = try build(IDIndexProjection.self, history.script.events, batch: 100)
     let all = history.timeline + history.threads.values.flatMap { $0.compactMap { $0 } }
@@ -175,8 +175,8 @@ import Testing
     let found = try queue.read { try IDIndexQueries($0).messages(keys) }
     for (message, key) in zip(all, keys) {
       let known = found[key]
-      #expect(known?.place == message.place && known?.isDeleted == message.isDeleted)
-      let replies = message.place.isInThread ? 0 : history.knownLength(message.place.ordinal)
+      #expect(known?.location == message.location && known?.isDeleted == message.isDeleted)
+      let replies = message.location.isInThread ? 0 : history.knownLength(message.location.ordinal)
       #expect(known?.replies == replies)
     }
   }

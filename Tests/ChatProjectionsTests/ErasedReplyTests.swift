@@ -12,17 +12,17 @@ import Testing
   private static let room: RoomID = .numbered(9)
   private static let root: MessageID = .numbered(100)
   private static let erased: MessageID = .numbered(203)
-  private static let place = MessageLocation(thread: 1, ordinal: 3)
+  private static let location = MessageLocation(thread: 1, ordinal: 3)
 
   /// Events about the newest reply that may have been recorded before it was erased.
   static let events: [RoomEvent] = [
-    .messages(.edited(erased, at: place, MessageEdit(text: "edited", mentions: Mentions()))),
-    .messages(.deleted(erased, at: place)),
-    .annotations(.reactionAdded(erased, at: place, by: alice, emoji: "👍")),
-    .annotations(.reactionRemoved(erased, at: place, by: alice, emoji: "👍")),
-    .annotations(.pinned(erased, at: place)),
-    .annotations(.unpinned(erased, at: place)),
-    .threads(.markerMoved(alice, to: erased, at: place)),
+    .messages(.edited(erased, at: location, MessageEdit(text: "edited", mentions: Mentions()))),
+    .messages(.deleted(erased, at: location)),
+    .annotations(.reactionAdded(erased, at: location, by: alice, emoji: "👍")),
+    .annotations(.reactionRemoved(erased, at: location, by: alice, emoji: "👍")),
+    .annotations(.pinned(erased, at: location)),
+    .annotations(.unpinned(erased, at: location)),
+    .threads(.markerMoved(alice, to: erased, at: location)),
   ]
 
   /// Bob replies to Alice three times; the third reply is erased.

@@ -28,7 +28,7 @@ import Testing
     #expect(Set(found.keys) == Set(keys))
     for (index, message) in messages.enumerated() {
       let known = try #require(found[keys[index]])
-      #expect(known.author == message.author && known.place == .room(UInt64(index + 1)))
+      #expect(known.author == message.author && known.location == .room(UInt64(index + 1)))
       #expect(known.isDeleted == message.isDeleted)
       guard
         case .room(_, .messages(.sent(_, let author, _, let content))) =
@@ -98,12 +98,12 @@ import Testing
       script.room(room, .messages(.sent(id, author: alice, thread: nil, .plain("x"))), by: alice)
     }
     func react(_ user: UserID, _ emoji: String, to id: MessageID = first, isAdded: Bool = true) {
-      let place = MessageLocation.room(id == first ? 1 : 2)
+      let location = MessageLocation.room(id == first ? 1 : 2)
       script.room(
         room,
         isAdded
-          ? .annotations(.reactionAdded(id, at: place, by: user, emoji: emoji))
-          : .annotations(.reactionRemoved(id, at: place, by: user, emoji: emoji)), by: user)
+          ? .annotations(.reactionAdded(id, at: location, by: user, emoji: emoji))
+          : .annotations(.reactionRemoved(id, at: location, by: user, emoji: emoji)), by: user)
     }
     for user in [alice, alice, bob] { react(user, "a") }
     for emoji in ["b", "c"] { react(bob, emoji) }

@@ -52,7 +52,7 @@ import Testing
         random.next() % 4 == 0 ? script.script.last.time.adding(milliseconds: -Int64(random.next() % 9_000_000)) : nil
       let root =
         random.next() % 5 == 0
-        ? script.said.indices.filter { script.said[$0].room == room && script.said[$0].place.thread == 0 }
+        ? script.said.indices.filter { script.said[$0].room == room && script.said[$0].location.thread == 0 }
           .randomElement(using: &random) : nil
       let details = random.next() % 6 == 0 ? picture("x.png") : nil
       script.say(text(&random), in: room, by: user, at: time, inThread: root, details: details)

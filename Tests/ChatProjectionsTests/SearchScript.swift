@@ -10,7 +10,7 @@ import GRDB
 struct SearchScript {
   struct Said {
     let room: RoomID
-    let place: MessageLocation
+    let location: MessageLocation
     let id: MessageID
     let sender: UserID
     let sentAt: Timestamp
@@ -57,9 +57,9 @@ struct SearchScript {
     let id: MessageID = .numbered(nextID)
     var thread: ThreadLocation?
     if let root {
-      let count = said.count { $0.room == room && $0.place.thread == said[root].place.ordinal }
+      let count = said.count { $0.room == room && $0.location.thread == said[root].location.ordinal }
       thread = ThreadLocation(
-        root: ThreadRoot(message: said[root].id, ordinal: said[root].place.ordinal), rootAuthor: said[root].sender,
+        root: ThreadRoot(message: said[root].id, ordinal: said[root].location.ordinal), rootAuthor: said[root].sender,
         ordinal: UInt64(count + 1))
     } else {
       ordinals[room, default: 0] += 1
@@ -69,7 +69,7 @@ struct SearchScript {
       at: time)
     said.append(
       Said(
-        room: room, place: thread?.place ?? .room(ordinals[room, default: 0]), id: id, sender: user,
+        room: room, location: thread?.location ?? .room(ordinals[room, default: 0]), id: id, sender: user,
         sentAt: time ?? stamp.time, hasMedia: details?.attachments.isEmpty == false, text: text,
         position: stamp.position))
     return said.count - 1
@@ -78,14 +78,14 @@ struct SearchScript {
   mutating func edit(_ index: Int, _ text: String) {
     let message = said[index]
     let stamp = script.room(
-      message.room, .messages(.edited(message.id, at: message.place, .plain(text))), by: message.sender)
+      message.room, .messages(.edited(message.id, at: message.location, .plain(text))), by: message.sender)
     said[index].text = text
     said[index].position = stamp.position
   }
 
   mutating func delete(_ index: Int) {
     let message = said[index]
-    script.room(message.room, .messages(.deleted(message.id, at: message.place)), by: message.sender)
+    script.room(message.room, .messages(.deleted(message.id, at: message.location)), by: message.sender)
     said[index].text = nil
   }
 

@@ -58,7 +58,7 @@ import Testing
     var queue = try build(SearchProjection.self, script.events)
     #expect(try find("words", as: anna, queue) == [] && find("first", as: anna, queue) == [])
     #expect(try find("thoughts", as: anna, queue) == [script.said[edited].position])
-    #expect(try hits("thoughts", as: anna, queue).map(\.place) == [.room(1)])
+    #expect(try hits("thoughts", as: anna, queue).map(\.location) == [.room(1)])
     script.edit(edited, "third")
     script.close(tea)
     script.join(anna, tea)
@@ -116,7 +116,7 @@ import Testing
       details: MessageDetails(custom: CustomPart(type: "order", body: #"{"number":"A-10482","state":"보냄"}"#)))
     script.edit(order, "delivered")
     let queue = try build(SearchProjection.self, script.events)
-    #expect(try hits("kettle", as: anna, queue).map(\.place) == [MessageLocation(thread: 1, ordinal: 1)])
+    #expect(try hits("kettle", as: anna, queue).map(\.location) == [MessageLocation(thread: 1, ordinal: 1)])
     #expect(try find("teapot", as: anna, queue) == [script.said[file].position])
     #expect(try find("a-10482", as: anna, queue) == [script.said[order].position])
     #expect(try find("보냄 delivered", as: anna, queue) == [script.said[order].position])
@@ -160,7 +160,7 @@ import Testing
     script.room(tea, .messages(.sent(.numbered(3), author: anna, thread: nil, .plain("three two"))), by: anna)
     script.room(tea, .erased(kind: 105), by: anna)
     let queue = try build(SearchProjection.self, script.events)
-    #expect(try hits("two", as: anna, queue).map(\.place) == [.room(3)])
+    #expect(try hits("two", as: anna, queue).map(\.location) == [.room(3)])
   }
 
   // MARK: - Korean

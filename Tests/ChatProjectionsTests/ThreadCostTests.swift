@@ -20,10 +20,11 @@ import Testing
   }
 
   private func reply(_ ordinal: UInt64, to number: UInt64, by author: UserID, _ script: inout EventScript) {
-    var place = root(number)
-    place.ordinal = ordinal
+    var location = root(number)
+    location.ordinal = ordinal
     script.room(
-      room, .messages(.sent(.numbered(2_000_000 + number * 10 + ordinal), author: author, thread: place, .plain("x"))),
+      room,
+      .messages(.sent(.numbered(2_000_000 + number * 10 + ordinal), author: author, thread: location, .plain("x"))),
       by: author)
   }
 

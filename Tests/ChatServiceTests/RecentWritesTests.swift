@@ -20,7 +20,7 @@ struct RecentWritesTests {
 
   private func message(sentAt position: UInt64) -> KnownMessage {
     KnownMessage(
-      author: alice, place: .room(position), sent: stamp(position), sentAt: stamp(position).time,
+      author: alice, location: .room(position), sent: stamp(position), sentAt: stamp(position).time,
       revision: LogPosition(position), isDeleted: false, fingerprint: nil)
   }
 
@@ -191,8 +191,8 @@ struct RecentWritesTests {
           device: nil, command: nil, originalTime: nil, event: event))
     }
     let index = KnownMessage(
-      author: alice, place: .room(1), sent: stamp(4), sentAt: stamp(4).time, revision: LogPosition(4), isDeleted: false,
-      fingerprint: .message(.plain(text), author: alice))
+      author: alice, location: .room(1), sent: stamp(4), sentAt: stamp(4).time, revision: LogPosition(4),
+      isDeleted: false, fingerprint: .message(.plain(text), author: alice))
     return (state, index, 4)
   }
 

@@ -51,7 +51,7 @@ struct ReportDecisionTests {
   private func known(text: String?) -> Known {
     var known = Known()
     known.messages[key] = KnownMessage(
-      author: bob, place: .room(1), sent: stamp(6), sentAt: stamp(6).time, revision: LogPosition(6),
+      author: bob, location: .room(1), sent: stamp(6), sentAt: stamp(6).time, revision: LogPosition(6),
       isDeleted: false, fingerprint: nil)
     known.contents[key] = text.map { .plain($0) }
     return known

@@ -29,11 +29,12 @@ struct ChargedBytesTests {
     let time = Timestamp(milliseconds: .max)
     let message = ScheduledMessage(
       author: id(1), content: MessageContent(text: "ü", details: details), thread: id(2), sendAt: time)
-    let place = ThreadLocation(root: ThreadRoot(message: id(5), ordinal: .max), rootAuthor: id(6), ordinal: .max)
+    let location = ThreadLocation(root: ThreadRoot(message: id(5), ordinal: .max), rootAuthor: id(6), ordinal: .max)
     let creation = RoomCreation(
       kind: .direct, name: "", creator: id(1), workspace: id(2), topic: "t", participants: (0..<count).map { id($0) })
     let events: [RoomEvent] = [
-      .scheduling(.scheduled(id(3), message)), .messages(.sent(id(3), author: id(1), thread: place, message.content)),
+      .scheduling(.scheduled(id(3), message)),
+      .messages(.sent(id(3), author: id(1), thread: location, message.content)),
       .lifecycle(.created(creation)),
       .reports(
         .filed(

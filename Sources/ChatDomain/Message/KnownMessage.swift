@@ -4,7 +4,7 @@ package import ChatPrimitives
 /// and the writer applies newer changes.
 package struct KnownMessage: Hashable, Sendable {
   package var author: UserID
-  package var place: MessageLocation
+  package var location: MessageLocation
   /// How many messages its thread has; zero if the message itself is in a thread.
   package var replies: UInt64
   /// Where and when it was sent.
@@ -22,11 +22,12 @@ package struct KnownMessage: Hashable, Sendable {
   package var fingerprint: Fingerprint?
 
   package init(
-    author: UserID, place: MessageLocation, replies: UInt64 = 0, sent: Stamp, sentAt: Timestamp, revision: LogPosition,
-    isDeleted: Bool, fingerprint: Fingerprint?, revisedAt: Timestamp? = nil, hasParts: Bool = false
+    author: UserID, location: MessageLocation, replies: UInt64 = 0, sent: Stamp, sentAt: Timestamp,
+    revision: LogPosition, isDeleted: Bool, fingerprint: Fingerprint?, revisedAt: Timestamp? = nil,
+    hasParts: Bool = false
   ) {
     self.author = author
-    self.place = place
+    self.location = location
     self.replies = replies
     self.sent = sent
     self.sentAt = sentAt

@@ -50,5 +50,5 @@ package struct ThreadLocation: Sendable, Hashable {
     self.ordinal = ordinal
   }
 
-  package var place: MessageLocation { MessageLocation(thread: root.ordinal, ordinal: ordinal) }
+  package var location: MessageLocation { MessageLocation(thread: root.ordinal, ordinal: ordinal) }
 }

@@ -106,7 +106,7 @@ extension RoomDecider {
     try MessageRules.emoji(emoji)
     let key = ReactionKey(message: messageKey(id), user: user, emoji: emoji)
     try (known.reactions[key] ?? .none).requirePlaceForOne()
-    return .record([.annotations(.reactionAdded(id, at: target.place, by: user, emoji: emoji))])
+    return .record([.annotations(.reactionAdded(id, at: target.location, by: user, emoji: emoji))])
   }
 
   private func unreact(_ id: MessageID, _ emoji: String) throws(Rejection) -> Decision<RoomEvent> {
@@ -115,7 +115,7 @@ extension RoomDecider {
     if let done = try doneBefore() { return done }
     guard !target.isDeleted else { throw .messageDeleted }
     try MessageRules.emoji(emoji)
-    return .record([.annotations(.reactionRemoved(id, at: target.place, by: try actor(), emoji: emoji))])
+    return .record([.annotations(.reactionRemoved(id, at: target.location, by: try actor(), emoji: emoji))])
   }
 
   /// A message that is pinned already is pinned again only under a key: then the event is recorded, so that a late
@@ -131,7 +131,7 @@ extension RoomDecider {
     } else {
       guard room.pinned.count < Limits.pinsPerRoom else { throw .tooManyPins }
     }
-    return .record([.annotations(.pinned(id, at: target.place))])
+    return .record([.annotations(.pinned(id, at: target.location))])
   }
 
   /// Recorded even if the message is not pinned, for the key. Deleting a message removes its pin.
@@ -139,7 +139,7 @@ extension RoomDecider {
     try requireRightToPin(directory)
     let target = try message(id)
     if let done = try doneBefore() { return done }
-    return .record([.annotations(.unpinned(id, at: target.place))])
+    return .record([.annotations(.unpinned(id, at: target.location))])
   }
 
   /// In a channel, only administrators can pin; in other rooms, every member can.
@@ -154,8 +154,8 @@ extension RoomDecider {
 extension Room {
   mutating func apply(_ event: RoomEvent.Annotations, _ stamp: Stamp) {
     switch event {
-    case .pinned(let id, let place):
-      if pinned[id] == nil { pinned[id] = PinnedMessage(place: place, pinned: stamp) }
+    case .pinned(let id, let location):
+      if pinned[id] == nil { pinned[id] = PinnedMessage(location: location, pinned: stamp) }
     case .unpinned(let id, _):
       if !pinned.isEmpty { pinned[id] = nil }
     case .reactionAdded, .reactionRemoved:

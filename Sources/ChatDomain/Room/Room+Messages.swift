@@ -168,7 +168,7 @@ extension RoomDecider {
     guard !target.isDeleted else { throw .messageDeleted }
     _ = try openRoom()
     try MessageRules.edit(edit, hasParts: target.hasParts)
-    return .record([.messages(.edited(id, at: target.place, edit))], revision: target.revision)
+    return .record([.messages(.edited(id, at: target.location, edit))], revision: target.revision)
   }
 
   /// The author can delete, and so can administrators and services. No event changes a deleted message, so its last
@@ -185,7 +185,7 @@ extension RoomDecider {
     guard !target.isDeleted else {
       return .alreadyDone(Stamp(position: target.revision, time: target.revisedAt ?? target.sent.time))
     }
-    return .record([.messages(.deleted(id, at: target.place))], revision: target.revision)
+    return .record([.messages(.deleted(id, at: target.location))], revision: target.revision)
   }
 }
 

@@ -76,11 +76,11 @@ extension RoomDecider {
     if let done = try doneBefore() { return done }
     let user = try actor()
     guard let member = try room().members[user] else { throw .roomNotFound }
-    let removesMark = member.unreadFrom.map { $0 <= target.place.ordinal } ?? false
-    guard target.place.ordinal > member.marker || removesMark || context.command != nil else {
+    let removesMark = member.unreadFrom.map { $0 <= target.location.ordinal } ?? false
+    guard target.location.ordinal > member.marker || removesMark || context.command != nil else {
       return .alreadyDone(target.sent)
     }
-    return .record([.reading(.markerMoved(user, to: id, ordinal: target.place.ordinal))])
+    return .record([.reading(.markerMoved(user, to: id, ordinal: target.location.ordinal))])
   }
 
   /// Recorded even when nothing changes: the event has the idempotency key by which a late retry is recognised.
@@ -88,7 +88,7 @@ extension RoomDecider {
     try requireMember()
     let target = try timelineMessage(id)
     if let done = try doneBefore() { return done }
-    return .record([.reading(.markedUnread(try actor(), from: id, ordinal: target.place.ordinal))])
+    return .record([.reading(.markedUnread(try actor(), from: id, ordinal: target.location.ordinal))])
   }
 }
 

@@ -75,8 +75,8 @@ extension RoomDecider {
     let target = try message(id)
     if let done = try doneBefore() { return done }
     let root = try threadRoot(root)
-    guard target.place.thread == root.place.ordinal else { throw .messageNotFound }
-    return .record([.threads(.markerMoved(try actor(), to: id, at: target.place))])
+    guard target.location.thread == root.location.ordinal else { throw .messageNotFound }
+    return .record([.threads(.markerMoved(try actor(), to: id, at: target.location))])
   }
 
   /// Members can follow a thread before it has a reply.
@@ -84,14 +84,14 @@ extension RoomDecider {
     try requireMember()
     _ = try message(id)
     if let done = try doneBefore() { return done }
-    let thread = ThreadRoot(message: id, ordinal: try threadRoot(id).place.ordinal)
+    let thread = ThreadRoot(message: id, ordinal: try threadRoot(id).location.ordinal)
     return .record([.threads(.followingSet(try actor(), thread, follows: follows))])
   }
 
   /// A message that has a thread or can get one, which means a message in the room's timeline.
   private func threadRoot(_ id: MessageID) throws(Rejection) -> KnownMessage {
     let root = try message(id)
-    guard !root.place.isInThread else { throw .notAThreadRoot }
+    guard !root.location.isInThread else { throw .notAThreadRoot }
     return root
   }
 
@@ -105,7 +105,7 @@ extension RoomDecider {
     let root = try threadRoot(thread)
     guard root.replies > 0 || !root.isDeleted else { throw .messageDeleted }
     return ThreadLocation(
-      root: ThreadRoot(message: thread, ordinal: root.place.ordinal), rootAuthor: root.author,
+      root: ThreadRoot(message: thread, ordinal: root.location.ordinal), rootAuthor: root.author,
       ordinal: root.replies + 1)
   }
 
@@ -113,9 +113,9 @@ extension RoomDecider {
   /// a deleted message, whose location is kept.
   func requireAnswerable(_ answered: MessageID?, from thread: ThreadLocation?) throws(Rejection) {
     guard let answered else { return }
-    let place = try message(answered).place
+    let location = try message(answered).location
     let root = thread?.root.ordinal ?? 0
-    let isRoot = place == .room(root)
-    guard place.thread == root || isRoot else { throw .replyElsewhere }
+    let isRoot = location == .room(root)
+    guard location.thread == root || isRoot else { throw .replyElsewhere }
   }
 }

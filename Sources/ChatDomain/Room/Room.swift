@@ -101,11 +101,11 @@ package struct Member: Sendable, Hashable {
 
 /// A message that members pinned to find it again.
 package struct PinnedMessage: Sendable, Hashable {
-  package var place: MessageLocation
+  package var location: MessageLocation
   package var pinned: Stamp
 
-  package init(place: MessageLocation, pinned: Stamp) {
-    self.place = place
+  package init(location: MessageLocation, pinned: Stamp) {
+    self.location = location
     self.pinned = pinned
   }
 }

@@ -118,7 +118,7 @@ extension RoomDecider {
   /// A message of the room's timeline.
   func timelineMessage(_ id: MessageID) throws(Rejection) -> KnownMessage {
     let message = try message(id)
-    guard !message.place.isInThread else { throw .messageNotFound }
+    guard !message.location.isInThread else { throw .messageNotFound }
     return message
   }
 }

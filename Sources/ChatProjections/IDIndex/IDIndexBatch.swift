@@ -48,26 +48,26 @@ struct IDIndexBatch {
       try create(room)
     case .messages(.sent(let message, let author, let thread, let content)):
       return try send(message, author, thread, content, event.fingerprint, in: room, recorded)
-    case .messages(.edited(let message, let place, _)):
-      try noteReply(at: place, in: room)
+    case .messages(.edited(let message, let location, _)):
+      try noteReply(at: location, in: room)
       try revise(message, in: room, recorded.stamp, isDeleted: false)
-    case .messages(.deleted(let message, let place)):
-      try noteReply(at: place, in: room)
+    case .messages(.deleted(let message, let location)):
+      try noteReply(at: location, in: room)
       try revise(message, in: room, recorded.stamp, isDeleted: true)
       try ReactionRows(database).removeAll(from: MessageKey(room: room, message: message))
-    case .annotations(.reactionAdded(let message, let place, let user, let emoji)):
-      try noteReply(at: place, in: room)
+    case .annotations(.reactionAdded(let message, let location, let user, let emoji)):
+      try noteReply(at: location, in: room)
       let key = ReactionKey(message: MessageKey(room: room, message: message), user: user, emoji: emoji)
       try ReactionRows(database).add(key)
-    case .annotations(.reactionRemoved(let message, let place, let user, let emoji)):
-      try noteReply(at: place, in: room)
+    case .annotations(.reactionRemoved(let message, let location, let user, let emoji)):
+      try noteReply(at: location, in: room)
       let key = ReactionKey(message: MessageKey(room: room, message: message), user: user, emoji: emoji)
       try ReactionRows(database).remove(key)
     case .scheduling(.scheduled(let message, let scheduled)):
       return try schedule(message, scheduled, in: room, recorded.stamp)
-    case .annotations(.pinned(_, let place)), .annotations(.unpinned(_, let place)),
-      .threads(.markerMoved(_, _, let place)):
-      try noteReply(at: place, in: room)
+    case .annotations(.pinned(_, let location)), .annotations(.unpinned(_, let location)),
+      .threads(.markerMoved(_, _, let location)):
+      try noteReply(at: location, in: room)
     case .lifecycle(.deleted):
       try end(room)
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members, .reading,
@@ -96,11 +96,11 @@ struct IDIndexBatch {
     _ message: MessageID, _ author: UserID, _ thread: ThreadLocation?, _ content: MessageContent?,
     _ fingerprint: Fingerprint?, in room: RoomID, _ recorded: RecordedEvent
   ) throws -> UInt64? {
-    guard let place = try place(in: room, thread) else { return nil }
-    try noteReply(at: place, in: room)
+    guard let location = try location(in: room, thread) else { return nil }
+    try noteReply(at: location, in: room)
     try insertMessage.run(
-      room, message, author, place, recorded.stamp, recorded.occurredAt, recorded.position, content?.hasParts == true,
-      fingerprint)
+      room, message, author, location, recorded.stamp, recorded.occurredAt, recorded.position,
+      content?.hasParts == true, fingerprint)
     return KnownIDFilter.entry(message, in: room)
   }
 
@@ -119,16 +119,16 @@ struct IDIndexBatch {
   }
 
   /// Nil if the room does not exist.
-  private mutating func place(in room: RoomID, _ thread: ThreadLocation?) throws -> MessageLocation? {
-    if let thread { return try ordinals.exists(room) ? thread.place : nil }
+  private mutating func location(in room: RoomID, _ thread: ThreadLocation?) throws -> MessageLocation? {
+    if let thread { return try ordinals.exists(room) ? thread.location : nil }
     return try ordinals.next(in: room).map(MessageLocation.room)
   }
 
   /// Records that a thread's ordinal is taken. Every event that names a reply proves that its ordinal was assigned: the
   /// reply itself and each later event about it. So the ordinal of an erased reply stays taken if a later event names
   /// that reply or a newer one.
-  private mutating func noteReply(at place: MessageLocation, in room: RoomID) throws {
-    guard place.isInThread, try ordinals.exists(room) else { return }
+  private mutating func noteReply(at location: MessageLocation, in room: RoomID) throws {
+    guard location.isInThread, try ordinals.exists(room) else { return }
     try CachedStatement(
       database,
       """
@@ -136,7 +136,7 @@ struct IDIndexBatch {
       ON CONFLICT (roomId, root) DO UPDATE SET lastOrdinal = excluded.lastOrdinal
       WHERE excluded.lastOrdinal > lastOrdinal
       """
-    ).run(room, place)
+    ).run(room, location)
   }
 
   private func revise(_ message: MessageID, in room: RoomID, _ stamp: Stamp, isDeleted: Bool) throws {

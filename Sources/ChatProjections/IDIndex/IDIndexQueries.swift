@@ -35,13 +35,13 @@ package struct IDIndexQueries: ReadModelQueries {
 
   private static func readMessage(_ row: inout RowReader) throws -> KnownMessage {
     let author: UserID = try row.id()
-    let place = try MessageLocation(thread: row.unsigned(), ordinal: row.unsigned())
+    let location = try MessageLocation(thread: row.unsigned(), ordinal: row.unsigned())
     let (replies, sent) = try (row.unsigned(), row.stamp())
     let (sentAt, revision) = try (row.time(), row.position())
     let revisedAt = try row.optional { try $0.time() }
     let (isDeleted, hasParts) = try (row.number() != 0, row.number() != 0)
     return KnownMessage(
-      author: author, place: place, replies: replies, sent: sent, sentAt: sentAt, revision: revision,
+      author: author, location: location, replies: replies, sent: sent, sentAt: sentAt, revision: revision,
       isDeleted: isDeleted, fingerprint: try row.optional { try $0.fingerprint() }, revisedAt: revisedAt,
       hasParts: hasParts)
   }

@@ -31,47 +31,47 @@ enum LeftOutMessages {
   }
 
   static func add(
-    _ users: Set<UserID>, _ scope: Scope, at place: MessageLocation, in room: BufferedRoom, _ database: Database
+    _ users: Set<UserID>, _ scope: Scope, at location: MessageLocation, in room: BufferedRoom, _ database: Database
   ) throws {
     let added = try users.filter {
-      try room.insert(place.ordinal, into: owner($0, scope, at: place, in: room), database)
+      try room.insert(location.ordinal, into: owner($0, scope, at: location, in: room), database)
     }
     guard !added.isEmpty else { return }
     // Sorted, so that a rebuild gives the same bytes.
     try CachedStatement(
       database, "INSERT INTO leftOut (roomId, thread, ordinal, scope, userIds) VALUES (?, ?, ?, ?, ?)"
-    ).run(room.id, place, scope.rawValue, added.sorted().flatMap(\.uuid.bytes))
+    ).run(room.id, location, scope.rawValue, added.sorted().flatMap(\.uuid.bytes))
   }
 
   /// - Returns: the members for whom the message did not count.
   @discardableResult
   static func remove(
-    _ scope: Scope, at place: MessageLocation, from room: BufferedRoom, _ database: Database
+    _ scope: Scope, at location: MessageLocation, from room: BufferedRoom, _ database: Database
   ) throws -> Set<UserID> {
-    let users = try stored(scope, at: place, in: room, database)
+    let users = try stored(scope, at: location, in: room, database)
     guard !users.isEmpty else { return users }
-    for user in users { try room.remove(place.ordinal, from: owner(user, scope, at: place, in: room), database) }
+    for user in users { try room.remove(location.ordinal, from: owner(user, scope, at: location, in: room), database) }
     try CachedStatement(
       database, "DELETE FROM leftOut WHERE roomId = ? AND thread = ? AND ordinal = ? AND scope = ?"
-    ).run(room.id, place, scope.rawValue)
+    ).run(room.id, location, scope.rawValue)
     return users
   }
 
   static func stored(
-    _ scope: Scope, at place: MessageLocation, in room: BufferedRoom, _ database: Database
+    _ scope: Scope, at location: MessageLocation, in room: BufferedRoom, _ database: Database
   ) throws -> Set<UserID> {
     let users = try CachedStatement(
       database, "SELECT userIds FROM leftOut WHERE roomId = ? AND thread = ? AND ordinal = ? AND scope = ?"
-    ).first(room.id, place, scope.rawValue) { try $0.ids() as [UserID] }
+    ).first(room.id, location, scope.rawValue) { try $0.ids() as [UserID] }
     return Set(users ?? [])
   }
 
   private static func owner(
-    _ user: UserID, _ scope: Scope, at place: MessageLocation, in room: BufferedRoom
+    _ user: UserID, _ scope: Scope, at location: MessageLocation, in room: BufferedRoom
   ) -> OrdinalOwner {
     switch scope {
-    case .unread: .leftOut(for: user, in: room.id, thread: place.thread)
-    case .everyone: .unmentioned(user, in: room.id, thread: place.thread)
+    case .unread: .leftOut(for: user, in: room.id, thread: location.thread)
+    case .everyone: .unmentioned(user, in: room.id, thread: location.thread)
     }
   }
 }

@@ -30,9 +30,9 @@ extension RoomsBatch {
   /// sent is always among them.
   /// - Parameter editor: the sender, because only the sender can edit; nil if the event does not say who it was.
   mutating func blockingMembers(
-    of editor: UserID?, whenEditing place: MessageLocation, in room: BufferedRoom
+    of editor: UserID?, whenEditing location: MessageLocation, in room: BufferedRoom
   ) throws -> BlockingMembers {
-    let leftOut = try LeftOutMessages.stored(.unread, at: place, in: room, database)
+    let leftOut = try LeftOutMessages.stored(.unread, at: location, in: room, database)
     guard let editor else { return BlockingMembers(leftOut: leftOut, sender: nil) }
     let now = try blockingMembers(of: editor, in: room)
     return BlockingMembers(leftOut: leftOut.union(now.leftOut), sender: now.sender)

@@ -10,11 +10,11 @@ import GRDB
 extension RoomsBatch {
   /// - Parameter blocking: the message does not mention them.
   func addMentions(
-    _ mentions: Mentions?, at place: MessageLocation, except blocking: BlockingMembers, to room: BufferedRoom
+    _ mentions: Mentions?, at location: MessageLocation, except blocking: BlockingMembers, to room: BufferedRoom
   ) throws {
     guard let mentions, !mentions.isEmpty else { return }
     for user in try entries(of: mentions, in: room) where try canMention(user, except: blocking) {
-      try add(user, at: place, except: blocking, to: room)
+      try add(user, at: location, except: blocking, to: room)
     }
   }
 
@@ -23,22 +23,22 @@ extension RoomsBatch {
   /// - Parameter blocking: the edit cannot newly mention them. A member whom the message already mentioned by name can
   ///   stay mentioned.
   func changeMentions(
-    _ mentions: Mentions, at place: MessageLocation, except blocking: BlockingMembers, in room: BufferedRoom
+    _ mentions: Mentions, at location: MessageLocation, except blocking: BlockingMembers, in room: BufferedRoom
   ) throws {
-    let before = try stored(at: place, in: room)
+    let before = try stored(at: location, in: room)
     guard !before.isEmpty || !mentions.isEmpty else { return }
-    let deletions = OrdinalOwner.deletions(in: room.id, thread: place.thread)
-    guard try !room.set(deletions).contains(place.ordinal, database) else { return }
+    let deletions = OrdinalOwner.deletions(in: room.id, thread: location.thread)
+    guard try !room.set(deletions).contains(location.ordinal, database) else { return }
     let after = try Set(
       entries(of: mentions, in: room).filter { try before.contains($0) || canMention($0, except: blocking) })
-    for user in before where !after.contains(user) { try remove(user, at: place, from: room) }
+    for user in before where !after.contains(user) { try remove(user, at: location, from: room) }
     for user in after where !before.contains(user) {
-      try add(user, at: place, except: blocking, to: room)
+      try add(user, at: location, except: blocking, to: room)
     }
   }
 
-  func removeMentions(at place: MessageLocation, from room: BufferedRoom) throws {
-    for user in try stored(at: place, in: room) { try remove(user, at: place, from: room) }
+  func removeMentions(at location: MessageLocation, from room: BufferedRoom) throws {
+    for user in try stored(at: location, in: room) { try remove(user, at: location, from: room) }
   }
 
   /// The members whom a message mentions by name, even if it also mentions everyone.
@@ -59,40 +59,40 @@ extension RoomsBatch {
     return try !blocking.includes(mentioned, database)
   }
 
-  private func owner(_ mentioned: UserID?, at place: MessageLocation, in room: BufferedRoom) -> OrdinalOwner {
-    guard let mentioned else { return .everyone(in: room.id, thread: place.thread) }
-    return .mentions(of: mentioned, in: room.id, thread: place.thread)
+  private func owner(_ mentioned: UserID?, at location: MessageLocation, in room: BufferedRoom) -> OrdinalOwner {
+    guard let mentioned else { return .everyone(in: room.id, thread: location.thread) }
+    return .mentions(of: mentioned, in: room.id, thread: location.thread)
   }
 
   private func add(
-    _ mentioned: UserID?, at place: MessageLocation, except blocking: BlockingMembers, to room: BufferedRoom
+    _ mentioned: UserID?, at location: MessageLocation, except blocking: BlockingMembers, to room: BufferedRoom
   ) throws {
-    guard try room.insert(place.ordinal, into: owner(mentioned, at: place, in: room), database) else { return }
+    guard try room.insert(location.ordinal, into: owner(mentioned, at: location, in: room), database) else { return }
     let unmentioned = mentioned == nil ? blocking.leftOut : []
-    try LeftOutMessages.add(unmentioned, .everyone, at: place, in: room, database)
-    if !place.isInThread {
-      try countMention(of: mentioned, at: place.ordinal, isAdded: true, except: unmentioned, in: room)
+    try LeftOutMessages.add(unmentioned, .everyone, at: location, in: room, database)
+    if !location.isInThread {
+      try countMention(of: mentioned, at: location.ordinal, isAdded: true, except: unmentioned, in: room)
     }
     try CachedStatement(database, "INSERT INTO mention (roomId, thread, ordinal, userId) VALUES (?, ?, ?, ?)")
-      .run(room.id, place, mentioned?.uuid ?? .zero)
+      .run(room.id, location, mentioned?.uuid ?? .zero)
   }
 
-  private func remove(_ mentioned: UserID?, at place: MessageLocation, from room: BufferedRoom) throws {
-    try room.remove(place.ordinal, from: owner(mentioned, at: place, in: room), database)
-    let unmentioned = mentioned == nil ? try LeftOutMessages.remove(.everyone, at: place, from: room, database) : []
-    if !place.isInThread {
-      try countMention(of: mentioned, at: place.ordinal, isAdded: false, except: unmentioned, in: room)
+  private func remove(_ mentioned: UserID?, at location: MessageLocation, from room: BufferedRoom) throws {
+    try room.remove(location.ordinal, from: owner(mentioned, at: location, in: room), database)
+    let unmentioned = mentioned == nil ? try LeftOutMessages.remove(.everyone, at: location, from: room, database) : []
+    if !location.isInThread {
+      try countMention(of: mentioned, at: location.ordinal, isAdded: false, except: unmentioned, in: room)
     }
     try CachedStatement(
       database, "DELETE FROM mention WHERE roomId = ? AND thread = ? AND ordinal = ? AND userId = ?"
-    ).run(room.id, place, mentioned?.uuid ?? .zero)
+    ).run(room.id, location, mentioned?.uuid ?? .zero)
   }
 
-  private func stored(at place: MessageLocation, in room: BufferedRoom) throws -> Set<UserID?> {
+  private func stored(at location: MessageLocation, in room: BufferedRoom) throws -> Set<UserID?> {
     Set(
       try CachedStatement(
         database, "SELECT userId FROM mention WHERE roomId = ? AND thread = ? AND ordinal = ?"
-      ).all(room.id, place) { row in
+      ).all(room.id, location) { row in
         let uuid = try row.uuid()
         return uuid == .zero ? nil : UserID(uuid)
       })

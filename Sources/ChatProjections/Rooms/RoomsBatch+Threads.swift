@@ -20,20 +20,20 @@ extension RoomsBatch {
     for follower in Set([thread.rootAuthor, author]) where try !blocking.includes(follower, database) {
       try follow(root: thread.root.ordinal, follower, from: before, in: room)
     }
-    try moveThreadMarker(of: author, to: message, at: thread.place, in: room, recorded.occurredAt)
-    try LeftOutMessages.add(blocking.leftOut, .unread, at: thread.place, in: room, database)
-    try addMentionedFollowers(mentions, at: thread.place, except: blocking, in: room)
-    try addMentions(mentions, at: thread.place, except: blocking, to: room)
+    try moveThreadMarker(of: author, to: message, at: thread.location, in: room, recorded.occurredAt)
+    try LeftOutMessages.add(blocking.leftOut, .unread, at: thread.location, in: room, database)
+    try addMentionedFollowers(mentions, at: thread.location, except: blocking, in: room)
+    try addMentions(mentions, at: thread.location, except: blocking, to: room)
   }
 
   /// A user who is mentioned in a thread follows it from that message on.
   func addMentionedFollowers(
-    _ mentions: Mentions?, at place: MessageLocation, except blocking: BlockingMembers, in room: BufferedRoom
+    _ mentions: Mentions?, at location: MessageLocation, except blocking: BlockingMembers, in room: BufferedRoom
   ) throws {
-    guard place.isInThread else { return }
-    let root = place.thread
+    guard location.isInThread else { return }
+    let root = location.thread
     for user in try mentionedMembers(mentions, in: room) where try !blocking.includes(user, database) {
-      try follow(root: root, user, from: place.ordinal - min(1, place.ordinal), in: room)
+      try follow(root: root, user, from: location.ordinal - min(1, location.ordinal), in: room)
     }
   }
 
@@ -74,15 +74,14 @@ extension RoomsBatch {
 
   /// An event about a reply proves that the thread has reached its ordinal, even if the reply itself was erased and no
   /// other followed.
-  func noteReply(at place: MessageLocation, in room: BufferedRoom) throws {
-    guard place.isInThread, let end = try end(ofThread: place.thread, in: room.id), place.ordinal > end.ordinal else {
-      return
-    }
-    let gaps = try markErased(end.ordinal + 1..<place.ordinal + 1, place.thread, in: room)
+  func noteReply(at location: MessageLocation, in room: BufferedRoom) throws {
+    guard location.isInThread, let end = try end(ofThread: location.thread, in: room.id), location.ordinal > end.ordinal
+    else { return }
+    let gaps = try markErased(end.ordinal + 1..<location.ordinal + 1, location.thread, in: room)
     try CachedStatement(
       database, "UPDATE thread SET lastOrdinal = ?, deletedCount = deletedCount + ? WHERE roomId = ? AND root = ?"
-    ).run(place.ordinal, gaps, room.id, place.thread)
-    try leaveBehind(place.thread, in: room.id, since: end.activity)
+    ).run(location.ordinal, gaps, room.id, location.thread)
+    try leaveBehind(location.thread, in: room.id, since: end.activity)
   }
 
   /// Marks gaps as deleted. A reply whose payload was erased is only known by the gap that it leaves.
@@ -106,15 +105,16 @@ extension RoomsBatch {
     ).run(activity, room, root)
   }
 
-  func deleteInThread(_ place: MessageLocation, in room: BufferedRoom) throws {
-    try noteReply(at: place, in: room)
-    guard let last = try end(ofThread: place.thread, in: room.id)?.ordinal, place.ordinal >= 1, place.ordinal <= last,
-      try room.insert(place.ordinal, into: .deletions(in: room.id, thread: place.thread), database)
+  func deleteInThread(_ location: MessageLocation, in room: BufferedRoom) throws {
+    try noteReply(at: location, in: room)
+    guard let last = try end(ofThread: location.thread, in: room.id)?.ordinal, location.ordinal >= 1,
+      location.ordinal <= last,
+      try room.insert(location.ordinal, into: .deletions(in: room.id, thread: location.thread), database)
     else { return }
     try CachedStatement(database, "UPDATE thread SET deletedCount = deletedCount + 1 WHERE roomId = ? AND root = ?")
-      .run(room.id, place.thread)
-    try LeftOutMessages.remove(.unread, at: place, from: room, database)
-    try removeMentions(at: place, from: room)
+      .run(room.id, location.thread)
+    try LeftOutMessages.remove(.unread, at: location, from: room, database)
+    try removeMentions(at: location, from: room)
   }
 
   // MARK: - Followers
@@ -151,17 +151,17 @@ extension RoomsBatch {
   }
 
   func readInThread(
-    _ user: UserID, to message: MessageID, at place: MessageLocation, in room: BufferedRoom, _ time: Timestamp
+    _ user: UserID, to message: MessageID, at location: MessageLocation, in room: BufferedRoom, _ time: Timestamp
   ) throws {
-    try noteReply(at: place, in: room)
-    try moveThreadMarker(of: user, to: message, at: place, in: room, time)
+    try noteReply(at: location, in: room)
+    try moveThreadMarker(of: user, to: message, at: location, in: room, time)
   }
 
   /// Markers only move forward. A user without a row in `threadFollower` has no marker.
   private func moveThreadMarker(
-    of user: UserID, to message: MessageID, at place: MessageLocation, in room: BufferedRoom, _ time: Timestamp
+    of user: UserID, to message: MessageID, at location: MessageLocation, in room: BufferedRoom, _ time: Timestamp
   ) throws {
-    let end = try end(ofThread: place.thread, in: room.id) ?? ThreadEnd()
+    let end = try end(ofThread: location.thread, in: room.id) ?? ThreadEnd()
     try CachedStatement(
       database,
       """
@@ -169,7 +169,7 @@ extension RoomsBatch {
         seenActivity = CASE WHEN follows = 1 AND ?4 >= ?7 THEN ?8 END
       WHERE roomId = ?1 AND root = ?2 AND userId = ?3 AND marker < ?4
       """
-    ).run(room.id, place.thread, user, place.ordinal, message, time, end.ordinal, end.activity)
+    ).run(room.id, location.thread, user, location.ordinal, message, time, end.ordinal, end.activity)
   }
 
   /// A user who leaves a room no longer follows its threads.

@@ -70,15 +70,15 @@ struct RoomsBatch {
     case .messages(let message):
       try apply(message, to: room, recorded)
       if case .sent = message { try endScheduling(in: room, event, recorded.stamp) }
-    case .annotations(.reactionAdded(_, let place, _, _)), .annotations(.reactionRemoved(_, let place, _, _)),
-      .annotations(.pinned(_, let place)), .annotations(.unpinned(_, let place)):
-      try noteReply(at: place, in: room)
+    case .annotations(.reactionAdded(_, let location, _, _)), .annotations(.reactionRemoved(_, let location, _, _)),
+      .annotations(.pinned(_, let location)), .annotations(.unpinned(_, let location)):
+      try noteReply(at: location, in: room)
     case .reading(.markerMoved(let user, let message, let ordinal)):
       try changeReading(of: user, in: room) { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
     case .reading(.markedUnread(let user, let message, let ordinal)):
       try changeReading(of: user, in: room) { $0.unread = UnreadMark(ordinal: ordinal, message: message) }
-    case .threads(.markerMoved(let user, let message, let place)):
-      try readInThread(user, to: message, at: place, in: room, recorded.occurredAt)
+    case .threads(.markerMoved(let user, let message, let location)):
+      try readInThread(user, to: message, at: location, in: room, recorded.occurredAt)
     case .threads(.followingSet(let user, let root, let follows)):
       try setFollowing(user, root, follows, in: room)
     case .scheduling:
@@ -137,16 +137,16 @@ struct RoomsBatch {
       try send(message, author, content, in: room, recorded)
     case .sent(let message, let author, let thread?, let content):
       try sendInThread(message, in: thread, by: author, content?.details?.mentions, in: room, recorded)
-    case .edited(_, let place, let edit):
-      try noteReply(at: place, in: room)
-      if !place.isInThread { self.edit(place.ordinal, edit, in: room, recorded) }
+    case .edited(_, let location, let edit):
+      try noteReply(at: location, in: room)
+      if !location.isInThread { self.edit(location.ordinal, edit, in: room, recorded) }
       let mentions = edit?.mentions ?? Mentions()
       let blocking =
-        mentions.isEmpty ? .none : try blockingMembers(of: recorded.actor, whenEditing: place, in: room)
-      try changeMentions(mentions, at: place, except: blocking, in: room)
-      try addMentionedFollowers(mentions, at: place, except: blocking, in: room)
-    case .deleted(_, let place):
-      try place.isInThread ? deleteInThread(place, in: room) : delete(place.ordinal, in: room, recorded)
+        mentions.isEmpty ? .none : try blockingMembers(of: recorded.actor, whenEditing: location, in: room)
+      try changeMentions(mentions, at: location, except: blocking, in: room)
+      try addMentionedFollowers(mentions, at: location, except: blocking, in: room)
+    case .deleted(_, let location):
+      try location.isInThread ? deleteInThread(location, in: room) : delete(location.ordinal, in: room, recorded)
     }
   }
 

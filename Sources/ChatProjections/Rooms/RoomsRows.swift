@@ -22,7 +22,7 @@ package struct MessageRow: Sendable, Hashable {
   package var editedAt: Timestamp?
   package var deletedAt: Timestamp?
 
-  package var place: MessageLocation { MessageLocation(thread: thread, ordinal: ordinal) }
+  package var location: MessageLocation { MessageLocation(thread: thread, ordinal: ordinal) }
 
   /// Replaces the text and the mentions with those of the edit. The other details stay.
   mutating func edit(_ edit: MessageEdit?) {

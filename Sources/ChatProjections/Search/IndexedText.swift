@@ -7,7 +7,7 @@ struct IndexedText {
   var position: LogPosition
   /// The room's number in this file.
   var room: Int64
-  var place: MessageLocation
+  var location: MessageLocation
   var sender: UserID
   /// The time that clients see. An edit does not change it.
   var sentAt: Timestamp

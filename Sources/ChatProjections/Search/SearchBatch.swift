@@ -61,10 +61,10 @@ struct SearchBatch {
       try dismiss(user, from: id)
     case .messages(.sent(_, let author, let thread, let content)):
       try send(by: author, thread, content, in: id, recorded)
-    case .messages(.edited(_, let place, let edit)):
-      try self.edit(place, edit?.text ?? "", in: id, recorded.position)
-    case .messages(.deleted(_, let place)):
-      if let room = try room(id), let old = try indexedText(at: place, in: room) { try erase(old.position) }
+    case .messages(.edited(_, let location, let edit)):
+      try self.edit(location, edit?.text ?? "", in: id, recorded.position)
+    case .messages(.deleted(_, let location)):
+      if let room = try room(id), let old = try indexedText(at: location, in: room) { try erase(old.position) }
     case .lifecycle(.deleted):
       try close(id)
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated),
@@ -117,26 +117,26 @@ struct SearchBatch {
     by author: UserID, _ thread: ThreadLocation?, _ content: MessageContent?, in id: RoomID, _ recorded: RecordedEvent
   ) throws {
     guard var room = try room(id) else { return }
-    let place: MessageLocation
+    let location: MessageLocation
     if let thread {
-      place = thread.place
+      location = thread.location
     } else {
       room.lastOrdinal += 1
       room.isChanged = true
       rooms[id] = .some(room)
-      place = .room(room.lastOrdinal)
+      location = .room(room.lastOrdinal)
     }
     try add(
       IndexedText(
-        position: recorded.position, room: room.number, place: place, sender: author, sentAt: recorded.occurredAt,
+        position: recorded.position, room: room.number, location: location, sender: author, sentAt: recorded.occurredAt,
         hasMedia: content?.details?.attachments.isEmpty == false, text: Array((content?.text ?? "").utf8),
         extra: content.map(IndexedText.extra) ?? []))
   }
 
   private mutating func edit(
-    _ place: MessageLocation, _ text: String, in id: RoomID, _ position: LogPosition
+    _ location: MessageLocation, _ text: String, in id: RoomID, _ position: LogPosition
   ) throws {
-    guard let room = try room(id), var indexedText = try indexedText(at: place, in: room) else { return }
+    guard let room = try room(id), var indexedText = try indexedText(at: location, in: room) else { return }
     try erase(indexedText.position)
     indexedText.position = position
     indexedText.text = Array(text.utf8)
@@ -145,10 +145,10 @@ struct SearchBatch {
 
   private mutating func add(_ indexedText: IndexedText) throws {
     try insertIndexedText.run(
-      indexedText.position, indexedText.room, indexedText.place, indexedText.sender, indexedText.sentAt,
+      indexedText.position, indexedText.room, indexedText.location, indexedText.sender, indexedText.sentAt,
       indexedText.hasMedia,
       indexedText.text, indexedText.extra)
-    try insertPlace.run(indexedText.room, indexedText.place, indexedText.position)
+    try insertPlace.run(indexedText.room, indexedText.location, indexedText.position)
     try open(SearchShard(of: indexedText.position))
     shard?.note(indexedText.sentAt)
     guard let insertion = shard?.insertion, !indexedText.isEmpty else { return }
@@ -164,10 +164,10 @@ struct SearchBatch {
   }
 
   /// The current indexed text of a message. Nil if the message was deleted or does not exist.
-  private func indexedText(at place: MessageLocation, in room: Room) throws -> IndexedText? {
+  private func indexedText(at location: MessageLocation, in room: Room) throws -> IndexedText? {
     let current = try CachedStatement(
       database, "SELECT wording FROM place WHERE room = ? AND thread = ? AND ordinal = ?"
-    ).first(room.number, place) { try $0.position() }
+    ).first(room.number, location) { try $0.position() }
     guard let current else { return nil }
     return try CachedStatement(database, "SELECT \(IndexedText.columns) FROM wording WHERE position = ? AND isGone = 0")
       .first(current) { try IndexedText(&$0) }

@@ -40,13 +40,13 @@ enum SearchBulkDeletion {
     let messages = try CachedStatement(
       database, "SELECT thread, ordinal, wording FROM place WHERE room = ? ORDER BY thread, ordinal LIMIT ?"
     ).all(room, rows) {
-      (place: MessageLocation(thread: try $0.unsigned(), ordinal: try $0.unsigned()), indexedText: try $0.position())
+      (location: MessageLocation(thread: try $0.unsigned(), ordinal: try $0.unsigned()), indexedText: try $0.position())
     }
     let delete = try CachedStatement(database, "DELETE FROM place WHERE room = ? AND thread = ? AND ordinal = ?")
     var stale: Set<UInt64> = []
-    for (place, indexedText) in messages {
+    for (location, indexedText) in messages {
       if try IndexedText.erase(at: indexedText, database) { stale.insert(SearchShard(of: indexedText).number) }
-      try delete.run(room, place)
+      try delete.run(room, location)
     }
     for number in stale.sorted() { try SearchShard(number: number).noteStale(database) }
     return messages.count

@@ -17,7 +17,7 @@ struct SearchReading {
   struct Candidate {
     let order: SearchHit.Order
     let room: RoomID
-    let place: MessageLocation
+    let location: MessageLocation
   }
 
   /// Checking a text for one word costs `1 / wordsPerReading` of reading it.
@@ -173,7 +173,7 @@ struct SearchReading {
       Candidate(
         order: SearchHit.Order(rank: SearchRank.rank(match, sentAt: indexedText.sentAt), position: position),
         room: room,
-        place: indexedText.place)
+        location: indexedText.location)
     }
   }
 
@@ -198,7 +198,7 @@ struct SearchReading {
     guard let indexedText = try indexedText(at: candidate.order.position) else { return nil }
     return matched(indexedText) { match, composed in
       SearchHit(
-        order: candidate.order, room: candidate.room, place: candidate.place,
+        order: candidate.order, room: candidate.room, location: candidate.location,
         text: String(decoding: indexedText.text, as: UTF8.self), snippet: SearchSnippet(composed, match.places).marked,
         next: next)
     }

@@ -66,7 +66,7 @@ package struct SearchHit: Sendable {
 
   package var order: Order
   package var room: RoomID
-  package var place: MessageLocation
+  package var location: MessageLocation
   /// The text of the message as it is in the index.
   package var text: String
   package var snippet: String

@@ -150,11 +150,11 @@ extension IndexedText {
 
   private init(withoutText row: inout RowReader) throws {
     let (position, room) = try (row.position(), row.number())
-    let place = MessageLocation(thread: try row.unsigned(), ordinal: try row.unsigned())
+    let location = MessageLocation(thread: try row.unsigned(), ordinal: try row.unsigned())
     let (sender, sentAt) = try (row.id(UserID.self), row.time())
     let hasMedia = try row.number() != 0
     self.init(
-      position: position, room: room, place: place, sender: sender, sentAt: sentAt, hasMedia: hasMedia,
+      position: position, room: room, location: location, sender: sender, sentAt: sentAt, hasMedia: hasMedia,
       text: [], extra: [])
   }
 }

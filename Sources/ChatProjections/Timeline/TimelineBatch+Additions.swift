@@ -9,16 +9,16 @@ extension TimelineBatch {
 
   /// A repeated reaction of the same user with the same emoji changes nothing.
   func react(
-    _ emoji: String, by user: UserID, at place: MessageLocation, in room: RoomID, _ recorded: RecordedEvent
+    _ emoji: String, by user: UserID, at location: MessageLocation, in room: RoomID, _ recorded: RecordedEvent
   ) throws {
-    guard try stands(place, in: room) else { return }
+    guard try stands(location, in: room) else { return }
     let inserted = try CachedStatement(
       database,
       """
       INSERT INTO reaction (roomId, thread, ordinal, emoji, userId, position, reactedAt) VALUES (?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (roomId, thread, ordinal, emoji, userId) DO NOTHING
       """
-    ).run(room, place, emoji, user, recorded.position, recorded.occurredAt)
+    ).run(room, location, emoji, user, recorded.position, recorded.occurredAt)
     guard inserted > 0 else { return }
     try CachedStatement(
       database,
@@ -26,39 +26,39 @@ extension TimelineBatch {
       INSERT INTO reactionCount (roomId, thread, ordinal, emoji, firstPosition, count) VALUES (?, ?, ?, ?, ?, 1)
       ON CONFLICT (roomId, thread, ordinal, emoji) DO UPDATE SET count = count + 1
       """
-    ).run(room, place, emoji, recorded.position)
+    ).run(room, location, emoji, recorded.position)
   }
 
-  func unreact(_ emoji: String, by user: UserID, at place: MessageLocation, in room: RoomID) throws {
+  func unreact(_ emoji: String, by user: UserID, at location: MessageLocation, in room: RoomID) throws {
     let removed = try CachedStatement(
       database,
       "DELETE FROM reaction WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND userId = ?"
-    ).run(room, place, emoji, user)
+    ).run(room, location, emoji, user)
     guard removed > 0 else { return }
     for statement in [
       "UPDATE reactionCount SET count = count - 1 WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ?",
       "DELETE FROM reactionCount WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND count = 0",
     ] {
-      try CachedStatement(database, statement).run(room, place, emoji)
+      try CachedStatement(database, statement).run(room, location, emoji)
     }
   }
 
   // MARK: - Pins
 
   /// If the message is already pinned, the first pin is kept.
-  func pin(_ message: MessageID, at place: MessageLocation, in room: RoomID, _ recorded: RecordedEvent) throws {
-    guard try stands(place, in: room) else { return }
+  func pin(_ message: MessageID, at location: MessageLocation, in room: RoomID, _ recorded: RecordedEvent) throws {
+    guard try stands(location, in: room) else { return }
     try CachedStatement(
       database,
       """
       INSERT INTO pin (roomId, thread, ordinal, messageId, position, time, pinnedAt, pinnedBy)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (roomId, thread, ordinal) DO NOTHING
       """
-    ).run(room, place, message, recorded.stamp, recorded.occurredAt, recorded.actor)
+    ).run(room, location, message, recorded.stamp, recorded.occurredAt, recorded.actor)
   }
 
-  func unpin(at place: MessageLocation, in room: RoomID) throws {
-    try remove("pin", at: place, in: room)
+  func unpin(at location: MessageLocation, in room: RoomID) throws {
+    try remove("pin", at: location, in: room)
   }
 
   // MARK: - Earlier texts
@@ -72,25 +72,25 @@ extension TimelineBatch {
       """
       INSERT INTO revision (roomId, thread, ordinal, position, writtenAt, mentions, text) VALUES (?, ?, ?, ?, ?, ?, ?)
       """
-    ).run(message.room, message.place, message.revision, message.editedAt ?? message.sentAt, bytes, message.text)
+    ).run(message.room, message.location, message.revision, message.editedAt ?? message.sentAt, bytes, message.text)
   }
 
   // MARK: - Deletion
 
-  func removeAdditions(at place: MessageLocation, in room: RoomID) throws {
-    for table in ["reaction", "reactionCount", "pin", "revision"] { try remove(table, at: place, in: room) }
+  func removeAdditions(at location: MessageLocation, in room: RoomID) throws {
+    for table in ["reaction", "reactionCount", "pin", "revision"] { try remove(table, at: location, in: room) }
   }
 
-  private func remove(_ table: String, at place: MessageLocation, in room: RoomID) throws {
+  private func remove(_ table: String, at location: MessageLocation, in room: RoomID) throws {
     try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ? AND thread = ? AND ordinal = ?")
-      .run(room, place)
+      .run(room, location)
   }
 
   /// Whether the message exists and is not deleted.
-  private func stands(_ place: MessageLocation, in room: RoomID) throws -> Bool {
+  private func stands(_ location: MessageLocation, in room: RoomID) throws -> Bool {
     try CachedStatement(
       database,
       "SELECT 1 FROM message WHERE roomId = ? AND thread = ? AND ordinal = ? AND deletedAt IS NULL"
-    ).exists(room, place)
+    ).exists(room, location)
   }
 }

@@ -23,14 +23,14 @@ extension TimelineBatch {
   }
 
   /// A user whose last reply is deleted is no longer a participant.
-  func discountReply(_ place: MessageLocation, by author: UserID, in room: RoomID) throws {
+  func discountReply(_ location: MessageLocation, by author: UserID, in room: RoomID) throws {
     try CachedStatement(database, "UPDATE thread SET replies = replies - 1 WHERE roomId = ? AND root = ?")
-      .run(room, place.thread)
+      .run(room, location.thread)
     for statement in [
       "UPDATE threadParticipant SET replies = replies - 1 WHERE roomId = ? AND root = ? AND userId = ?",
       "DELETE FROM threadParticipant WHERE roomId = ? AND root = ? AND userId = ? AND replies = 0",
     ] {
-      try CachedStatement(database, statement).run(room, place.thread, author)
+      try CachedStatement(database, statement).run(room, location.thread, author)
     }
   }
 }

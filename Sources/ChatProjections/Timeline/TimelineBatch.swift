@@ -51,20 +51,20 @@ struct TimelineBatch {
       try CachedStatement(database, "DELETE FROM member WHERE roomId = ? AND userId = ?").run(room, user)
     case .messages(.sent(let message, let author, let thread, let content)):
       try send(message, author, thread, content, in: room, recorded)
-    case .messages(.edited(_, let place, let edit)):
-      try self.edit(place, edit, in: room, recorded)
-    case .messages(.deleted(_, let place)):
-      try delete(place, in: room, recorded)
+    case .messages(.edited(_, let location, let edit)):
+      try self.edit(location, edit, in: room, recorded)
+    case .messages(.deleted(_, let location)):
+      try delete(location, in: room, recorded)
     case .lifecycle(.deleted):
       try end(room)
-    case .annotations(.reactionAdded(_, let place, let user, let emoji)):
-      try react(emoji, by: user, at: place, in: room, recorded)
-    case .annotations(.reactionRemoved(_, let place, let user, let emoji)):
-      try unreact(emoji, by: user, at: place, in: room)
-    case .annotations(.pinned(let message, let place)):
-      try pin(message, at: place, in: room, recorded)
-    case .annotations(.unpinned(_, let place)):
-      try unpin(at: place, in: room)
+    case .annotations(.reactionAdded(_, let location, let user, let emoji)):
+      try react(emoji, by: user, at: location, in: room, recorded)
+    case .annotations(.reactionRemoved(_, let location, let user, let emoji)):
+      try unreact(emoji, by: user, at: location, in: room)
+    case .annotations(.pinned(let message, let location)):
+      try pin(message, at: location, in: room, recorded)
+    case .annotations(.unpinned(_, let location)):
+      try unpin(at: location, in: room)
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated),
       .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .reading, .threads,
       .scheduling, .reports:
@@ -97,28 +97,30 @@ struct TimelineBatch {
     _ message: MessageID, _ author: UserID, _ thread: ThreadLocation?, _ content: MessageContent?, in room: RoomID,
     _ recorded: RecordedEvent
   ) throws {
-    guard let place = try place(in: room, thread) else { return }
+    guard let location = try location(in: room, thread) else { return }
     let details = try content?.details.map(DetailsCodec.encode)
     try insert.run(
-      room, place, message, author, recorded.occurredAt, recorded.position, recorded.position, details,
+      room, location, message, author, recorded.occurredAt, recorded.position, recorded.position, details,
       content?.text ?? "")
     if let thread { try countReply(thread, by: author, in: room, recorded) }
   }
 
   /// Nil if the room does not exist.
-  private mutating func place(in room: RoomID, _ thread: ThreadLocation?) throws -> MessageLocation? {
-    if let thread { return try ordinals.exists(room) ? thread.place : nil }
+  private mutating func location(in room: RoomID, _ thread: ThreadLocation?) throws -> MessageLocation? {
+    if let thread { return try ordinals.exists(room) ? thread.location : nil }
     return try ordinals.next(in: room).map(MessageLocation.room)
   }
 
   /// The message. Nil if it was deleted or does not exist.
-  private func existing(_ place: MessageLocation, in room: RoomID) throws -> MessageRow? {
-    let row = try TimelineQueries(database).messages(of: room, thread: place.thread, place.run).first
+  private func existing(_ location: MessageLocation, in room: RoomID) throws -> MessageRow? {
+    let row = try TimelineQueries(database).messages(of: room, thread: location.thread, location.run).first
     return row?.deletedAt == nil ? row : nil
   }
 
-  private func edit(_ place: MessageLocation, _ edit: MessageEdit?, in room: RoomID, _ recorded: RecordedEvent) throws {
-    guard var message = try existing(place, in: room) else { return }
+  private func edit(
+    _ location: MessageLocation, _ edit: MessageEdit?, in room: RoomID, _ recorded: RecordedEvent
+  ) throws {
+    guard var message = try existing(location, in: room) else { return }
     try keepRevision(message)
     message.edit(edit)
     let details = try message.details.map(DetailsCodec.encode)
@@ -128,20 +130,20 @@ struct TimelineBatch {
       UPDATE message SET text = ?, details = ?, editedAt = ?, revision = ?
       WHERE roomId = ? AND thread = ? AND ordinal = ?
       """
-    ).run(message.text, details, recorded.occurredAt, recorded.position, room, place)
+    ).run(message.text, details, recorded.occurredAt, recorded.position, room, location)
   }
 
   /// Keeps the row, so that the ordinals have no gaps. Removes the message's text, details and additions.
-  private func delete(_ place: MessageLocation, in room: RoomID, _ recorded: RecordedEvent) throws {
-    guard let message = try existing(place, in: room) else { return }
+  private func delete(_ location: MessageLocation, in room: RoomID, _ recorded: RecordedEvent) throws {
+    guard let message = try existing(location, in: room) else { return }
     try CachedStatement(
       database,
       """
       UPDATE message SET text = '', details = NULL, deletedAt = ?, revision = ?
       WHERE roomId = ? AND thread = ? AND ordinal = ?
       """
-    ).run(recorded.occurredAt, recorded.position, room, place)
-    try removeAdditions(at: place, in: room)
-    if place.isInThread { try discountReply(place, by: message.sender, in: room) }
+    ).run(recorded.occurredAt, recorded.position, room, location)
+    try removeAdditions(at: location, in: room)
+    if location.isInThread { try discountReply(location, by: message.sender, in: room) }
   }
 }

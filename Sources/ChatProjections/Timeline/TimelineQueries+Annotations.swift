@@ -16,8 +16,8 @@ extension TimelineQueries {
       }
     }
     for ordinal in try reacted(in: room, thread: thread, ordinals) {
-      let place = MessageLocation(thread: thread, ordinal: ordinal)
-      annotations[ordinal, default: MessageAnnotations()].reactions = try reactions(to: place, in: room, for: reader)
+      let location = MessageLocation(thread: thread, ordinal: ordinal)
+      annotations[ordinal, default: MessageAnnotations()].reactions = try reactions(to: location, in: room, for: reader)
     }
     for ordinal in try pinned(in: room, thread: thread, ordinals) {
       annotations[ordinal, default: MessageAnnotations()].isPinned = true
@@ -67,14 +67,16 @@ extension TimelineQueries {
     return found
   }
 
-  private func reactions(to place: MessageLocation, in room: RoomID, for reader: UserID?) throws -> [ReactionSummary] {
+  private func reactions(
+    to location: MessageLocation, in room: RoomID, for reader: UserID?
+  ) throws -> [ReactionSummary] {
     let kinds = try CachedStatement(
       database,
       """
       SELECT emoji, count FROM reactionCount WHERE roomId = ? AND thread = ? AND ordinal = ?
       ORDER BY firstPosition LIMIT ?
       """
-    ).all(room, place, Limits.reactionKindsShown) {
+    ).all(room, location, Limits.reactionKindsShown) {
       ReactionSummary(emoji: try $0.text(), count: try $0.unsigned(), isMine: false)
     }
     guard let reader else { return kinds }
@@ -82,14 +84,14 @@ extension TimelineQueries {
       database, "SELECT 1 FROM reaction WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND userId = ?")
     return try kinds.map { kind in
       var kind = kind
-      kind.isMine = try mine.exists(room, place, kind.emoji, reader)
+      kind.isMine = try mine.exists(room, location, kind.emoji, reader)
       return kind
     }
   }
 
   /// Who reacted, in the order in which the reactions were added. Nil if the user may not see the room.
   package func reactions(
-    to place: MessageLocation, of room: RoomID, for user: UserID?, after cursor: LogPosition?, limit: Int
+    to location: MessageLocation, of room: RoomID, for user: UserID?, after cursor: LogPosition?, limit: Int
   ) throws -> ReactionPage? {
     guard try mayRead(room, user) else { return nil }
     let found = try CachedStatement(
@@ -98,7 +100,7 @@ extension TimelineQueries {
       SELECT emoji, userId, position, reactedAt FROM reaction
       WHERE roomId = ? AND thread = ? AND ordinal = ? AND position > ? ORDER BY position LIMIT ?
       """
-    ).all(room, place, cursor.map { Int64(clamping: $0.value) } ?? 0, limit + 1) {
+    ).all(room, location, cursor.map { Int64(clamping: $0.value) } ?? 0, limit + 1) {
       try ReactionRow(emoji: $0.text(), user: $0.id(), position: $0.position(), reactedAt: $0.time())
     }
     let reactions = Array(found.prefix(limit))
@@ -123,14 +125,14 @@ extension TimelineQueries {
       database, "SELECT thread, ordinal, position, pinnedAt, pinnedBy FROM pin WHERE roomId = ?"
     ).all(room) { row in
       try (
-        place: MessageLocation(thread: row.unsigned(), ordinal: row.unsigned()), position: row.position(),
+        location: MessageLocation(thread: row.unsigned(), ordinal: row.unsigned()), position: row.position(),
         pinnedAt: row.time(), pinnedBy: row.optional { try $0.id(UserID.self) }
       )
     }
     var page = PinPage(pins: [], nicknames: [:], next: nil)
     var budget = PageBudget()
     for pin in found.sorted(by: { $0.position > $1.position }) where cursor.map({ pin.position < $0 }) ?? true {
-      guard let message = try shown(at: pin.place, of: room, for: user) else { continue }
+      guard let message = try shown(at: pin.location, of: room, for: user) else { continue }
       guard budget.take(message.row.contentBytes) else {
         page.next = page.pins.last?.position
         break
@@ -154,8 +156,8 @@ extension TimelineQueries {
       """
     ).forEach { row in
       let (room, message) = try (row.id(RoomID.self), row.id(MessageID.self))
-      let place = try MessageLocation(thread: row.unsigned(), ordinal: row.unsigned())
-      pins[room, default: [:]][message] = PinnedMessage(place: place, pinned: try row.stamp())
+      let location = try MessageLocation(thread: row.unsigned(), ordinal: row.unsigned())
+      pins[room, default: [:]][message] = PinnedMessage(location: location, pinned: try row.stamp())
     }
     return pins
   }

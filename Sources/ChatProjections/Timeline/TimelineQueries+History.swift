@@ -7,11 +7,10 @@ extension TimelineQueries {
   /// such message or the user may not see the room.
   /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func history(
-    of place: MessageLocation, in room: RoomID, for user: UserID?, after cursor: LogPosition?, limit: Int
+    of location: MessageLocation, in room: RoomID, for user: UserID?, after cursor: LogPosition?, limit: Int
   ) throws -> MessageHistoryPage? {
-    guard try mayRead(room, user), let message = try messages(of: room, thread: place.thread, place.run).first else {
-      return nil
-    }
+    guard try mayRead(room, user), let message = try messages(of: room, thread: location.thread, location.run).first
+    else { return nil }
     guard message.deletedAt == nil else { return MessageHistoryPage(versions: [], next: nil) }
     let start = cursor ?? .origin
     let (earlier, isCut) = try CachedStatement(
@@ -20,7 +19,7 @@ extension TimelineQueries {
       SELECT position, writtenAt, mentions, text FROM revision
       WHERE roomId = ? AND thread = ? AND ordinal = ? AND position > ? ORDER BY position LIMIT ?
       """
-    ).page(of: limit, room, place, start, limit + 1, bytes: { $0.contentBytes }) { row in
+    ).page(of: limit, room, location, start, limit + 1, bytes: { $0.contentBytes }) { row in
       let (position, time) = try (row.position(), row.time())
       let mentions = try row.optionalDetails()?.mentions ?? Mentions()
       return MessageVersion(try row.text(), mentions, time, position)

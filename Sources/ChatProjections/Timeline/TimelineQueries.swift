@@ -40,18 +40,18 @@ package struct TimelineQueries: ReadModelQueries {
   }
 
   /// One message, without a check of rights. Nil if there is no message at this location.
-  func message(at place: MessageLocation, of room: RoomID) throws -> MessageRow? {
-    try messages(of: room, thread: place.thread, place.run).first
+  func message(at location: MessageLocation, of room: RoomID) throws -> MessageRow? {
+    try messages(of: room, thread: location.thread, location.run).first
   }
 
   /// One message with its annotations. Nil also if there is no message at this location.
-  package func shown(at place: MessageLocation, of room: RoomID, for user: UserID?) throws -> ShownMessage? {
-    guard try mayRead(room, user), let row = try messages(of: room, thread: place.thread, place.run).first else {
+  package func shown(at location: MessageLocation, of room: RoomID, for user: UserID?) throws -> ShownMessage? {
+    guard try mayRead(room, user), let row = try messages(of: room, thread: location.thread, location.run).first else {
       return nil
     }
-    let annotations = try annotations(in: room, thread: place.thread, place.run, for: user)[place.ordinal]
+    let annotations = try annotations(in: room, thread: location.thread, location.run, for: user)[location.ordinal]
     return ShownMessage(
-      row: row, threadID: try threadID(place.thread, in: room), annotations: annotations ?? MessageAnnotations(),
+      row: row, threadID: try threadID(location.thread, in: room), annotations: annotations ?? MessageAnnotations(),
       isFromBlockedUser: try user.map { try Blocks.isBlocked(row.sender, by: $0, database) } ?? false)
   }
 

@@ -321,7 +321,7 @@ extension DecisionState {
     case .messages(.sent(let id, let author, let thread, let content)):
       let key = MessageKey(room: room, message: id)
       let message = KnownMessage(
-        author: author, place: thread?.place ?? .room(rooms[room]?.state.lastOrdinal ?? 0), sent: recorded.stamp,
+        author: author, location: thread?.location ?? .room(rooms[room]?.state.lastOrdinal ?? 0), sent: recorded.stamp,
         sentAt: recorded.occurredAt, revision: recorded.position, isDeleted: false,
         fingerprint: fingerprint
           ?? content.map { .message($0, author: author, thread: thread?.root.message) },

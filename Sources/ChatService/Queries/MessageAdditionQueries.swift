@@ -8,9 +8,9 @@ extension ChatService {
   package func reactions(
     to message: MessageID, of room: RoomID, for user: UserID, after cursor: LogPosition?, limit: Int
   ) async throws(ServiceError) -> ReactionPage {
-    let place = try await known(message, in: room, for: user).place
+    let location = try await known(message, in: room, for: user).location
     let page = try await timeline {
-      try $0.reactions(to: place, of: room, for: user, after: cursor, limit: limit)
+      try $0.reactions(to: location, of: room, for: user, after: cursor, limit: limit)
     }
     guard let page else { throw .rejected(.roomNotFound) }
     return page
@@ -19,8 +19,8 @@ extension ChatService {
   package func history(
     of message: MessageID, in room: RoomID, for user: UserID, after cursor: LogPosition?, limit: Int
   ) async throws(ServiceError) -> MessageHistoryPage {
-    let place = try await known(message, in: room, for: user).place
-    let page = try await timeline { try $0.history(of: place, in: room, for: user, after: cursor, limit: limit) }
+    let location = try await known(message, in: room, for: user).location
+    let page = try await timeline { try $0.history(of: location, in: room, for: user, after: cursor, limit: limit) }
     guard let page else { throw .rejected(.roomNotFound) }
     return page
   }

@@ -69,8 +69,8 @@ extension ChatService {
   package func message(
     _ message: MessageID, of room: RoomID, for user: UserID?
   ) async throws(ServiceError) -> ShownMessage {
-    let place = try await known(message, in: room, for: user).place
-    guard let shown = try await timeline({ try $0.shown(at: place, of: room, for: user) }) else {
+    let location = try await known(message, in: room, for: user).location
+    guard let shown = try await timeline({ try $0.shown(at: location, of: room, for: user) }) else {
       throw .rejected(.roomNotFound)
     }
     return shown
@@ -88,19 +88,19 @@ extension ChatService {
       return try await timeline { try $0.ordinal(at: time, notAfter: latest, in: room, thread: thread) }
         ?? UInt64(Int64.max)
     case .message(let message):
-      let place = try await known(message, in: room, for: user).place
-      if place.thread == thread { return place.ordinal }
-      if thread == 0 { return place.thread }
-      guard place == .room(thread) else { throw .rejected(.messageNotFound) }
+      let location = try await known(message, in: room, for: user).location
+      if location.thread == thread { return location.ordinal }
+      if thread == 0 { return location.thread }
+      guard location == .room(thread) else { throw .rejected(.messageNotFound) }
       return 0
     }
   }
 
   /// The ordinal of a message that has a thread, or can get one.
   func rootOrdinal(_ root: MessageID, in room: RoomID, for user: UserID) async throws(ServiceError) -> UInt64 {
-    let place = try await known(root, in: room, for: user).place
-    guard !place.isInThread else { throw .rejected(.notAThreadRoot) }
-    return place.ordinal
+    let location = try await known(root, in: room, for: user).location
+    guard !location.isInThread else { throw .rejected(.notAThreadRoot) }
+    return location.ordinal
   }
 
   /// What the ID index knows of a message. For members of its room and services.

@@ -56,7 +56,7 @@ extension ChatService {
         var (shown, next) = (SearchPlace?.none, page.next)
         var budget = PageBudget()
         for hit in page.hits {
-          if let message = try timeline.shown(at: hit.place, of: hit.room, for: request.user),
+          if let message = try timeline.shown(at: hit.location, of: hit.room, for: request.user),
             message.row.deletedAt == nil, message.row.text.utf8.elementsEqual(hit.text.utf8)
           {
             guard budget.take(message.row.contentBytes + hit.snippet.jsonBytes) else {

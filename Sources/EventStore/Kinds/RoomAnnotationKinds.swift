@@ -17,65 +17,65 @@ extension RoomEvent.Annotations: KindFamily {
   private static let reactionAddedKind = Kind<Self>(
     133, "reaction.added", .disclosed,
     write: { event, output in
-      guard case .reactionAdded(let message, let place, _, let emoji) = event else { return }
+      guard case .reactionAdded(let message, let location, _, let emoji) = event else { return }
       output.write(
-        subject: message.uuid, Hansard_V1_ReactionChanged.with(emoji, place),
-        shows: [("emoji", .text(emoji))] + .location(place))
+        subject: message.uuid, Hansard_V1_ReactionChanged.with(emoji, location),
+        shows: [("emoji", .text(emoji))] + .location(location))
     },
     read: { (body: Hansard_V1_ReactionChanged, reader) in
       .reactionAdded(
-        try reader.subject(MessageID.self), at: body.place, by: try reader.actor(), emoji: body.emoji)
+        try reader.subject(MessageID.self), at: body.location, by: try reader.actor(), emoji: body.emoji)
     })
 
   private static let reactionRemovedKind = Kind<Self>(
     134, "reaction.removed", .disclosed,
     write: { event, output in
-      guard case .reactionRemoved(let message, let place, _, let emoji) = event else { return }
+      guard case .reactionRemoved(let message, let location, _, let emoji) = event else { return }
       output.write(
-        subject: message.uuid, Hansard_V1_ReactionChanged.with(emoji, place),
-        shows: [("emoji", .text(emoji))] + .location(place))
+        subject: message.uuid, Hansard_V1_ReactionChanged.with(emoji, location),
+        shows: [("emoji", .text(emoji))] + .location(location))
     },
     read: { (body: Hansard_V1_ReactionChanged, reader) in
       .reactionRemoved(
-        try reader.subject(MessageID.self), at: body.place, by: try reader.actor(), emoji: body.emoji)
+        try reader.subject(MessageID.self), at: body.location, by: try reader.actor(), emoji: body.emoji)
     })
 
   private static let pinnedKind = Kind<Self>(
     135, "message.pinned", .disclosed,
     write: { event, output in
-      guard case .pinned(let message, let place) = event else { return }
-      output.write(subject: message.uuid, Hansard_V1_PinChanged.with(place), shows: .location(place))
+      guard case .pinned(let message, let location) = event else { return }
+      output.write(subject: message.uuid, Hansard_V1_PinChanged.with(location), shows: .location(location))
     },
-    read: { (body: Hansard_V1_PinChanged, reader) in .pinned(try reader.subject(MessageID.self), at: body.place) })
+    read: { (body: Hansard_V1_PinChanged, reader) in .pinned(try reader.subject(MessageID.self), at: body.location) })
 
   private static let unpinnedKind = Kind<Self>(
     136, "message.unpinned", .disclosed,
     write: { event, output in
-      guard case .unpinned(let message, let place) = event else { return }
-      output.write(subject: message.uuid, Hansard_V1_PinChanged.with(place), shows: .location(place))
+      guard case .unpinned(let message, let location) = event else { return }
+      output.write(subject: message.uuid, Hansard_V1_PinChanged.with(location), shows: .location(location))
     },
-    read: { (body: Hansard_V1_PinChanged, reader) in .unpinned(try reader.subject(MessageID.self), at: body.place) })
+    read: { (body: Hansard_V1_PinChanged, reader) in .unpinned(try reader.subject(MessageID.self), at: body.location) })
 }
 
 extension Hansard_V1_ReactionChanged {
-  fileprivate static func with(_ emoji: String, _ place: MessageLocation) -> Self {
+  fileprivate static func with(_ emoji: String, _ location: MessageLocation) -> Self {
     .with {
       $0.emoji = emoji
-      $0.ordinal = place.ordinal
-      $0.thread = place.thread
+      $0.ordinal = location.ordinal
+      $0.thread = location.thread
     }
   }
 
-  fileprivate var place: MessageLocation { MessageLocation(thread: thread, ordinal: ordinal) }
+  fileprivate var location: MessageLocation { MessageLocation(thread: thread, ordinal: ordinal) }
 }
 
 extension Hansard_V1_PinChanged {
-  fileprivate static func with(_ place: MessageLocation) -> Self {
+  fileprivate static func with(_ location: MessageLocation) -> Self {
     .with {
-      $0.ordinal = place.ordinal
-      $0.thread = place.thread
+      $0.ordinal = location.ordinal
+      $0.thread = location.thread
     }
   }
 
-  fileprivate var place: MessageLocation { MessageLocation(thread: thread, ordinal: ordinal) }
+  fileprivate var location: MessageLocation { MessageLocation(thread: thread, ordinal: ordinal) }
 }

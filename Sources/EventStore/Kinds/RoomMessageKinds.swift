@@ -54,18 +54,18 @@ extension RoomEvent.Messages: KindFamily {
   private static let editedKind = Kind<Self>(
     131, "message.edited", .disclosed,
     write: { event, output in
-      guard case .edited(let message, let place, let edit) = event else { return }
+      guard case .edited(let message, let location, let edit) = event else { return }
       output.write(
         subject: message.uuid,
         edit.map { edit in
           Hansard_V1_MessageEdited.with {
             $0.text = edit.text
-            $0.ordinal = place.ordinal
-            $0.thread = place.thread
+            $0.ordinal = location.ordinal
+            $0.thread = location.thread
             if !edit.mentions.isEmpty { $0.mentions = .with(edit.mentions) }
           }
         },
-        shows: .location(place)
+        shows: .location(location)
           + (edit.map { [("text", .text($0.text))] + .mentions($0.mentions) } ?? EventOutput.erased))
     },
     read: { (body: Hansard_V1_MessageEdited, reader) in
@@ -77,13 +77,13 @@ extension RoomEvent.Messages: KindFamily {
   private static let deletedKind = Kind<Self>(
     132, "message.deleted", .disclosed,
     write: { event, output in
-      guard case .deleted(let message, let place) = event else { return }
+      guard case .deleted(let message, let location) = event else { return }
       output.write(
         subject: message.uuid,
         Hansard_V1_MessageDeleted.with {
-          $0.ordinal = place.ordinal
-          $0.thread = place.thread
-        }, shows: .location(place))
+          $0.ordinal = location.ordinal
+          $0.thread = location.thread
+        }, shows: .location(location))
     },
     read: { (body: Hansard_V1_MessageDeleted, reader) in
       .deleted(try reader.subject(MessageID.self), at: MessageLocation(thread: body.thread, ordinal: body.ordinal))

@@ -15,13 +15,13 @@ extension RoomEvent.Threads: KindFamily {
   private static let markerMovedKind = Kind<Self>(
     142, "thread-marker.moved", .disclosed,
     write: { event, output in
-      guard case .markerMoved(_, let message, let place) = event else { return }
+      guard case .markerMoved(_, let message, let location) = event else { return }
       output.write(
         subject: message.uuid,
         Hansard_V1_ThreadMarkerMoved.with {
-          $0.ordinal = place.ordinal
-          $0.thread = place.thread
-        }, shows: .location(place))
+          $0.ordinal = location.ordinal
+          $0.thread = location.thread
+        }, shows: .location(location))
     },
     read: { (body: Hansard_V1_ThreadMarkerMoved, reader) in
       .markerMoved(

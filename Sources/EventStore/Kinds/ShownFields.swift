@@ -5,9 +5,9 @@ import ChatPrimitives
 typealias ShownFields = [(String, JSONValue)]
 
 extension ShownFields {
-  static func location(_ place: MessageLocation) -> ShownFields {
-    let ordinal: ShownFields = [("ordinal", .number(place.ordinal))]
-    return place.isInThread ? ordinal + [("thread", .number(place.thread))] : ordinal
+  static func location(_ location: MessageLocation) -> ShownFields {
+    let ordinal: ShownFields = [("ordinal", .number(location.ordinal))]
+    return location.isInThread ? ordinal + [("thread", .number(location.thread))] : ordinal
   }
 
   static func thread(_ thread: ThreadLocation) -> ShownFields {

@@ -46,7 +46,7 @@ extension Comparison {
 
 private struct IndexedMessage: Equatable {
   let author: UserID
-  let place: MessageLocation
+  let location: MessageLocation
   let replies: UInt64
   let sent: Stamp
   let sentAt: Timestamp
@@ -56,7 +56,7 @@ private struct IndexedMessage: Equatable {
 
   init(_ message: ModelMessage, replies: Int) {
     author = message.author
-    place = message.place
+    location = message.location
     self.replies = UInt64(replies)
     sent = message.sent
     sentAt = message.sentAt
@@ -67,7 +67,7 @@ private struct IndexedMessage: Equatable {
 
   init(_ message: KnownMessage) {
     author = message.author
-    place = message.place
+    location = message.location
     replies = message.replies
     sent = message.sent
     sentAt = message.sentAt

@@ -73,7 +73,7 @@ extension Comparison {
     guard !all.isEmpty else { return }
     let place = random.below(all.count)
     let anchor: ChatService.Anchor =
-      random.isOne(in: 2) ? .message(all[place].id) : .ordinal(all[place].place.ordinal)
+      random.isOne(in: 2) ? .message(all[place].id) : .ordinal(all[place].location.ordinal)
     try await comparePage(reading, .before(anchor), place - limit..<place)
     try await comparePage(reading, .after(anchor), place + 1..<place + 1 + limit)
     let first = earliest(in: all, from: all[place].sentAt)

@@ -5,7 +5,7 @@ import ChatProjections
 /// The stored fields of a message, the same from the model and from a read model.
 struct SeenMessage: Equatable {
   let id: MessageID
-  let place: MessageLocation
+  let location: MessageLocation
   let sender: UserID
   let text: String
   let replyTo: MessageID?
@@ -20,7 +20,7 @@ struct SeenMessage: Equatable {
 
   init(_ message: ModelMessage) {
     id = message.id
-    place = message.place
+    location = message.location
     sender = message.author
     text = message.text
     replyTo = message.replyTo
@@ -36,7 +36,7 @@ struct SeenMessage: Equatable {
 
   init(_ row: MessageRow) {
     id = row.id
-    place = row.place
+    location = row.location
     sender = row.sender
     text = row.text
     replyTo = row.details?.replyTo

@@ -99,15 +99,15 @@ extension ChatModel {
       return law(ofWriting: event, in: room, at: time)
     case .reading(.markerMoved(let user, let message, let ordinal)):
       guard let member = room.member(user) else { return "moves the marker of no member" }
-      if room.message(message)?.place != .room(ordinal) { return "moves a marker to what is not there" }
+      if room.message(message)?.location != .room(ordinal) { return "moves a marker to what is not there" }
       let isMove = ordinal > member.marker || member.unreadFrom != nil
       return isMove || recorded.command != nil ? nil : "moves a marker back"
-    case .threads(.markerMoved(let user, let message, let place)):
+    case .threads(.markerMoved(let user, let message, let location)):
       if room.member(user) == nil { return "moves the marker of no member" }
-      return room.message(message)?.place == place ? nil : "moves a marker to what is not there"
+      return room.message(message)?.location == location ? nil : "moves a marker to what is not there"
     case .reading(.markedUnread(let user, let message, let ordinal)):
       if room.member(user) == nil { return "marks for no member" }
-      return room.message(message)?.place == .room(ordinal) ? nil : "marks what is not there"
+      return room.message(message)?.location == .room(ordinal) ? nil : "marks what is not there"
     case .sharing(.inviteCreated(let invite)):
       return room.invites.contains { $0.link.id == invite.id } ? "makes an invite twice" : nil
     case .sharing(.inviteRevoked(let id)):
@@ -156,21 +156,22 @@ extension ChatModel {
     // Deletions and changes of reactions and pins are still possible in an archived room.
     if room.archived != nil, !isTidying(event) { return "writes in an archived room" }
     switch event {
-    case .messages(.sent(let id, let author, let place, _)):
+    case .messages(.sent(let id, let author, let location, _)):
       if room.message(id) != nil { return "sends an ID twice" }
       guard let member = room.member(author) else { return "is written by no member" }
       if let until = member.silencedUntil, until > time { return "is written by a silenced member" }
-      guard let place else { return nil }
-      guard let root = room.message(place.root.message), root.place == .room(place.root.ordinal) else {
+      guard let location else { return nil }
+      guard let root = room.message(location.root.message), root.location == .room(location.root.ordinal) else {
         return "replies in no thread"
       }
       let replies = room.thread(of: root.id).count
       if replies == 0, root.isDeleted { return "begins a thread under a deleted message" }
-      return place.ordinal == UInt64(replies + 1) ? nil : "leaves a gap in a thread"
-    case .messages(.edited(let id, let place, _)), .messages(.deleted(let id, let place)),
-      .annotations(.reactionAdded(let id, let place, _, _)), .annotations(.reactionRemoved(let id, let place, _, _)),
-      .annotations(.pinned(let id, let place)), .annotations(.unpinned(let id, let place)):
-      guard let message = room.message(id), message.place == place else { return "is about no message" }
+      return location.ordinal == UInt64(replies + 1) ? nil : "leaves a gap in a thread"
+    case .messages(.edited(let id, let location, _)), .messages(.deleted(let id, let location)),
+      .annotations(.reactionAdded(let id, let location, _, _)),
+      .annotations(.reactionRemoved(let id, let location, _, _)),
+      .annotations(.pinned(let id, let location)), .annotations(.unpinned(let id, let location)):
+      guard let message = room.message(id), message.location == location else { return "is about no message" }
       return message.isDeleted && !isTidying(event) ? "is about a deleted message" : nil
     default: return nil
     }

@@ -5,7 +5,7 @@ import ChatPrimitives
 struct ModelMessage: Equatable {
   let id: MessageID
   let author: UserID
-  let place: MessageLocation
+  let location: MessageLocation
   /// The root of its thread.
   let root: MessageID?
   /// Empty if the message is deleted.

@@ -3,14 +3,14 @@ import ChatPrimitives
 
 extension ModelRoom {
   mutating func send(
-    _ id: MessageID, _ author: UserID, _ place: ThreadLocation?, _ content: MessageContent?, _ recorded: RecordedEvent,
-    blockers: Set<UserID>
+    _ id: MessageID, _ author: UserID, _ location: ThreadLocation?, _ content: MessageContent?,
+    _ recorded: RecordedEvent, blockers: Set<UserID>
   ) {
     scheduled.removeAll { $0.id == id }
     var message = ModelMessage(
-      id: id, author: author, place: place?.place ?? .room(lastOrdinal + 1), root: place?.root.message,
+      id: id, author: author, location: location?.location ?? .room(lastOrdinal + 1), root: location?.root.message,
       text: content?.text ?? "", sent: recorded.stamp, sentAt: recorded.occurredAt, revision: recorded.position)
-    message.fingerprint = content.map { .message($0, author: author, thread: place?.root.message) }
+    message.fingerprint = content.map { .message($0, author: author, thread: location?.root.message) }
     message.replyTo = content?.details?.replyTo
     message.mentions = content?.details?.mentions ?? Mentions()
     message.attachments = content?.details?.attachments ?? []
@@ -19,16 +19,16 @@ extension ModelRoom {
     message.mentioned = mentionedMembers(in: message.mentions).subtracting(blockers)
     message.unmentioned = message.leftOut
     messages.append(message)
-    if let place {
-      let (root, before) = (place.root.message, place.ordinal - 1)
+    if let location {
+      let (root, before) = (location.root.message, location.ordinal - 1)
       if let starter = self.message(root)?.author, starter != author, !blockers.contains(starter) {
         follow(root, starter, from: before)
       }
-      follow(root, author, from: place.ordinal)
-      change(author) { $0.readThread(root, through: place.ordinal) }
+      follow(root, author, from: location.ordinal)
+      change(author) { $0.readThread(root, through: location.ordinal) }
       for user in message.mentioned { follow(root, user, from: before) }
     } else {
-      change(author) { $0.read(through: message.place.ordinal, message.id, recorded.occurredAt) }
+      change(author) { $0.read(through: message.location.ordinal, message.id, recorded.occurredAt) }
     }
   }
 
@@ -46,7 +46,7 @@ extension ModelRoom {
       if !old.mentions.everyone { message.unmentioned = unnotified }
     }
     guard let message = message(id), let root = message.root else { return }
-    for user in named.subtracting(unnotified) { follow(root, user, from: message.place.ordinal - 1) }
+    for user in named.subtracting(unnotified) { follow(root, user, from: message.location.ordinal - 1) }
   }
 
   /// The mentioned users who are members now. A mention of anybody else has no effect.

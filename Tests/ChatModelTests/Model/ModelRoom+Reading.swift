@@ -31,9 +31,9 @@ extension ModelRoom {
     case .reading(.markerMoved(let user, let message, let ordinal)):
       change(user) { $0.read(through: ordinal, message, recorded.occurredAt) }
     case .reading(.markedUnread(let user, _, let ordinal)): change(user) { $0.unreadFrom = ordinal }
-    case .threads(.markerMoved(let user, _, let place)):
-      guard let root = timeline.first(where: { $0.place.ordinal == place.thread })?.id else { return }
-      change(user) { $0.readThread(root, through: place.ordinal) }
+    case .threads(.markerMoved(let user, _, let location)):
+      guard let root = timeline.first(where: { $0.location.ordinal == location.thread })?.id else { return }
+      change(user) { $0.readThread(root, through: location.ordinal) }
     case .threads(.followingSet(let user, let root, let follows)):
       let last = UInt64(thread(of: root.message).count)
       change(user) { member in
@@ -51,7 +51,7 @@ extension ModelRoom {
   func unreadMessages(for user: UserID) -> [ModelMessage] {
     guard let member = member(user) else { return [] }
     return timeline.filter {
-      $0.place.ordinal > member.readThrough && !$0.isDeleted && !$0.leftOut.contains(user)
+      $0.location.ordinal > member.readThrough && !$0.isDeleted && !$0.leftOut.contains(user)
     }
   }
 
@@ -61,7 +61,7 @@ extension ModelRoom {
   func mentions(for user: UserID) -> Int {
     let joined = member(user)?.joinedOrdinal ?? 0
     return unreadMessages(for: user).count {
-      $0.isMention(of: user) && (!$0.mentions.everyone || $0.place.ordinal > joined)
+      $0.isMention(of: user) && (!$0.mentions.everyone || $0.location.ordinal > joined)
     }
   }
 
@@ -71,7 +71,7 @@ extension ModelRoom {
   func unread(inThread root: MessageID, for user: UserID) -> [ModelMessage] {
     guard let state = threadState(root, by: user) else { return [] }
     return thread(of: root).filter {
-      $0.place.ordinal > state.marker && !$0.isDeleted && !$0.leftOut.contains(user)
+      $0.location.ordinal > state.marker && !$0.isDeleted && !$0.leftOut.contains(user)
     }
   }
 

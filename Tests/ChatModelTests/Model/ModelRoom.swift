@@ -44,7 +44,7 @@ struct ModelRoom {
   func isBanned(_ user: UserID) -> Bool { banned.contains { $0.user == user } }
 
   /// The room's own messages by their ordinals, including deleted ones.
-  var timeline: [ModelMessage] { messages.filter { !$0.place.isInThread } }
+  var timeline: [ModelMessage] { messages.filter { !$0.location.isInThread } }
   func thread(of root: MessageID) -> [ModelMessage] { messages.filter { $0.root == root } }
   func message(_ id: MessageID) -> ModelMessage? { messages.first { $0.id == id } }
 
@@ -146,8 +146,8 @@ extension ModelRoom {
       silences[user] = until
       change(user) { $0.silencedUntil = until }
     case .members(.muted(let user, let until)): change(user) { $0.mutedUntil = until }
-    case .messages(.sent(let message, let author, let place, let content)):
-      send(message, author, place, content, recorded, blockers: blockers)
+    case .messages(.sent(let message, let author, let location, let content)):
+      send(message, author, location, content, recorded, blockers: blockers)
     case .messages(.edited(let message, _, let edit)):
       self.edit(message, edit, recorded, blockers: blockers)
     case .messages(.deleted(let message, _)): change(message) { $0.delete(recorded) }
