@@ -1,6 +1,6 @@
-/// A choice among a few values, each with a name in the API.
+/// An enumeration whose values have names in the API.
 package protocol NamedValue: CaseIterable, Sendable {
-  /// What clients send and get. No two values have the same.
+  /// What clients send and get. Names are unique.
   var name: String { get }
 }
 

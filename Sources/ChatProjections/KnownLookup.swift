@@ -19,15 +19,16 @@ extension ReadModels {
     let contents = lookups.compactMap(\.content)
     let head = contents.isEmpty ? nil : feed.head
     if let head { try await ids.wait(for: head) }
-    var (known, idsPosition) = try await knownIDs(by: lookups)
+    var (known, idsPosition) = try await knownFromIDs(by: lookups)
     known.endings = ended.endings
     known.reports = reports
     if let head { known.contents = try await self.contents(of: contents, known.messages, asOf: head) }
     return (known, min(ended.position, position, idsPosition))
   }
 
-  /// What the ID index knows, and the position up to which all events are included. Not read if no lookup needs it.
-  private func knownIDs(by lookups: [Lookup]) async throws -> (Known, LogPosition) {
+  /// What the ID index knows, and the position up to which all events are included. If no lookup asks for IDs, the index
+  /// is not read, and the position is the highest possible, so that it does not lower the minimum.
+  private func knownFromIDs(by lookups: [Lookup]) async throws -> (Known, LogPosition) {
     guard lookups.contains(where: \.asksForIDs) else { return (Known(), LogPosition(.max)) }
     return try await ids.read { (try $0.known(by: lookups), try $0.checkpoint().position) }
   }

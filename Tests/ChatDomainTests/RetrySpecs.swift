@@ -147,7 +147,7 @@ struct RetrySpecs {
       after: Self.room)
   }
 
-  @Test("a repeated creation returns the first room, even if its members have changed")
+  @Test("a repeated creation returns the first room, even if it has changed since")
   func creation() throws {
     let command = RoomCommand.lifecycle(.create(.named()))
     try checkRetry(

@@ -53,7 +53,7 @@ struct WorkspaceRetrySpecs {
       later: [.members(.left(carol))]),
   ]
 
-  @Test("of a user or a service", arguments: retries)
+  @Test("by a user, or by a service for a user", arguments: retries)
   func retry(retry: Retry<WorkspaceDecider>) throws { try checkRetry(retry, after: Self.events) }
 
   @Test("of an answer to an invitation")
@@ -77,7 +77,7 @@ struct WorkspaceRetrySpecs {
       after: invited)
   }
 
-  @Test("a repeated creation returns the first workspace, even if its members have changed")
+  @Test("a repeated creation returns the first workspace, even if it has changed since")
   func creation() throws {
     let command = WorkspaceCommand.lifecycle(.create(WorkspaceCreation(name: "office", creator: alice)))
     try checkRetry(

@@ -133,15 +133,15 @@ import Testing
             "\(emoji) \(all.count) \(all.contains { $0.user == reader })"
           }))
     let replies = (message.location.isInThread ? nil : history.threads[message.location.ordinal]) ?? []
-    let standing = replies.compactMap { $0 }.filter { !$0.isDeleted }
+    let remaining = replies.compactMap { $0 }.filter { !$0.isDeleted }
     guard replies.contains(where: { $0 != nil }) else {
       #expect(shown.annotations.thread == nil)
       return
     }
-    #expect(shown.annotations.thread?.replyCount == UInt64(standing.count))
+    #expect(shown.annotations.thread?.replyCount == UInt64(remaining.count))
     let participants = shown.annotations.thread?.participants ?? []
-    #expect(Set(participants).isSubset(of: Set(standing.map(\.author))))
-    #expect(participants.count == min(Limits.threadParticipantsShown, Set(standing.map(\.author)).count))
+    #expect(Set(participants).isSubset(of: Set(remaining.map(\.author))))
+    #expect(participants.count == min(Limits.threadParticipantsShown, Set(remaining.map(\.author)).count))
   }
 
   @Test("the texts that a message had are kept until it is deleted", arguments: seeds)

@@ -112,7 +112,7 @@ struct BoundedTableSpecs {
     }
   }
 
-  @Test("remembers half its limit of the newest keys, and a key that is looked up again")
+  @Test("keeps the newest keys, up to half its limit, and every key that is used again")
   func remembers() {
     var table = BoundedTable<Int, Int>(limit: 100)
     for key in 0..<1_000 {

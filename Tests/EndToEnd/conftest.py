@@ -35,7 +35,7 @@ def own_server(tmp_path):
 @pytest.fixture
 def sink(tmp_path) -> pathlib.Path:
     """The file to which `pushing` appends its push notifications."""
-    return tmp_path / "notices.jsonl"
+    return tmp_path / "notifications.jsonl"
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ def test_a_user_sends_for_itself(anna, room):
     assert anna.texts(room, limit=200) == [line["text"] for line in lines]
 
 
-def test_the_header_names_the_user_of_lines_without_one(world, anna, ben, room):
+def test_lines_without_as_are_sent_by_the_user_in_the_header(world, anna, ben, room):
     results = world.acting_as(ben.id).ingest([message(room, "ben's"), message(room, "anna's", **{"as": anna.id})])
     assert [result["status"] for result in results] == [201, 201]
     assert [item["senderId"] for item in anna.get(f"{room.path}/messages")["messages"]] == [ben.id, anna.id]

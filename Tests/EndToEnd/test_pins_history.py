@@ -134,7 +134,7 @@ def test_strangers_read_no_history(world, anna, room):
 @pytest.fixture
 def pushing_world(tmp_path):
     """A server with every read model, including the push outbox."""
-    server = Server(tmp_path / "data", "--push-file", tmp_path / "notices.jsonl").start()
+    server = Server(tmp_path / "data", "--push-file", tmp_path / "notifications.jsonl").start()
     yield World(server)
     server.end()
 

@@ -207,13 +207,13 @@ def test_neither_a_restart_nor_a_replay_nor_a_lost_outbox_sends_anything_again(p
         (["--push-webhook", "not a URL", "--push-secret-file", "S"], "not an absolute http or https URL"),
         (["--push-webhook", "http://127.0.0.1:9/", "--push-secret-file", "short"], "at least"),
         (["--push-webhook", "http://127.0.0.1:9/", "--push-secret-file", "missing"], "does not exist or cannot be read"),
-        (["--push-file", "nowhere/notices"], "cannot be opened"),
+        (["--push-file", "nowhere/notifications"], "cannot be opened"),
     ],
 )
 def test_a_wrong_push_option_is_refused_before_anything_is_made(tmp_path, flags, complaint):
     (tmp_path / "S").write_bytes(SECRET + b"\n")
     (tmp_path / "short").write_text("short")
-    files = ("F", "S", "short", "missing", "nowhere/notices")
+    files = ("F", "S", "short", "missing", "nowhere/notifications")
     places = [tmp_path / flag if flag in files else flag for flag in flags]
     outcome = hansard("serve", "--data", tmp_path / "data", *places, expect=None)
     assert outcome.status != 0 and complaint in outcome.errors

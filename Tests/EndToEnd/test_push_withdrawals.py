@@ -61,9 +61,9 @@ def opened(gate: Gate, receiver: Receiver, sender, room) -> list[dict]:
     order."""
     gate.is_open.set()
     last = sender.send(room, "the last one")
-    hearing = hears(sender.server, last)
+    notified = notified_devices(sender.server, last)
     wait_until(
-        lambda: hearing <= {
+        lambda: notified <= {
             receipt.body["deviceId"] for receipt in receiver.taken()
             if receipt.is_delivered and receipt.body["text"] == "the last one"
         },
@@ -83,7 +83,7 @@ def explained(server, message) -> dict[str, tuple]:
     return {row["deviceId"]: (row.get("outcome"), row.get("outcomeReason")) for row in shown["devices"]}
 
 
-def hears(server, message) -> set[str]:
+def notified_devices(server, message) -> set[str]:
     return {id for id, (outcome, _) in explained(server, message).items() if outcome}
 
 

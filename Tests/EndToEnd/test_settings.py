@@ -16,7 +16,7 @@ def written(folder, text) -> str:
 
 
 def test_the_environment_and_the_options_override_the_file(tmp_path, monkeypatch):
-    file = written(tmp_path, {"accessTokenLifetime": 111, "push": {"file": str(tmp_path / "notices")}})
+    file = written(tmp_path, {"accessTokenLifetime": 111, "push": {"file": str(tmp_path / "notifications")}})
     server = Server(tmp_path / "data", "--config", file)
     email, password = "anna@example.org", "correct horse battery"
 
@@ -25,7 +25,7 @@ def test_the_environment_and_the_options_override_the_file(tmp_path, monkeypatch
         try:
             # No notification is due, but the server created the push file: settings that nothing overrides always
             # apply.
-            assert (tmp_path / "notices").exists()
+            assert (tmp_path / "notifications").exists()
             api = Api(server)
             api.request("POST", "/v1/accounts", {"id": "018f2f4e-7777-7abc-8def-0123456789ab", "nickname": "Anna",
                                                  "email": email, "password": password})

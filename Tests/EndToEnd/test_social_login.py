@@ -102,7 +102,7 @@ def test_the_nonce_counts_when_it_is_given(world, issuer):
     nonce = new_id()
     digest = hashlib.sha256(nonce.encode()).hexdigest()
     login(world, issuer.token(new_id(), nonce=nonce), nonce=nonce)
-    # The nonce in the token itself is no proof, because a client that has the token can read it.
+    # The nonce in the token itself is no proof, because anyone who obtains the token can read it.
     assert "nonce" in refused(world, issuer.token(new_id(), nonce=digest), nonce=nonce)
     assert "nonce" in refused(world, issuer.token(new_id(), nonce=nonce))
     assert "nonce" in refused(world, issuer.token(new_id(), nonce=nonce), nonce=new_id())

@@ -56,7 +56,7 @@ package struct Room: Sendable, Equatable {
   package var pinned: [MessageID: PinnedMessage] = [:]
   /// Scheduled messages that wait to be sent.
   package var scheduled = ScheduledMessages()
-  /// Who filed the reports that are not resolved. At most `Limits.openReportsPerRoom`. Their content is not kept in
+  /// The reporter of each open report; at most `Limits.openReportsPerRoom` reports. What the reports say is not kept in
   /// memory.
   package var openReports: [ReportID: UserID] = [:]
   /// The ordinal of the newest message in the room's timeline; zero if there is none.

@@ -4,7 +4,8 @@ import GRDB
 
 /// Finds the members of a room who block the sender of a message, and whether a user has ever blocked anyone.
 enum Blockers {
-  /// In a room with at most this many members, each member is checked if more users than that block the sender.
+  /// In a room with at most this many members, each member is checked if the sender has more blockers than
+  /// the room has members.
   static let checkedMembers: UInt64 = 256
   /// In a larger room, at most this many of the sender's blocks are checked, the oldest first.
   static let checkedBlocks = 4_096
@@ -44,7 +45,8 @@ enum Blockers {
 
   /// The members of the room who block the sender.
   ///
-  /// Checks the blockers or the members, whichever are fewer, up to the limits.
+  /// In a small room, checks the blockers or the members, whichever are fewer. In a larger room, checks the oldest
+  /// blockers, up to the limits.
   static func members(blocking sender: UserID, in room: BufferedRoom, _ database: Database) throws -> Set<UserID> {
     guard let count = room.row?.memberCount else { return [] }
     guard count <= checkedMembers, try isBlocked(sender, byMoreThan: count, database) else {

@@ -2,18 +2,19 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// The members who block the sender of a message, or did so when it was sent. It does not notify them.
+/// The members who block the sender of a message, or did so when it was sent. The message does not notify them.
 struct BlockingMembers {
   /// Nobody blocks the sender.
-  static let none = BlockingMembers(leftOut: [], sender: nil)
+  static let none = BlockingMembers(members: [], sender: nil)
 
-  /// The members for whom the message does not count.
-  let leftOut: Set<UserID>
-  /// The sender, if anyone blocks the sender now. In a large room, `leftOut` does not have all members who do.
+  /// The members who block the sender now, or did so when the message was sent. In a large room, not all of those who
+  /// block the sender now. A new message does not count for them.
+  let members: Set<UserID>
+  /// The sender, if anyone blocks the sender now.
   let sender: UserID?
 
   func includes(_ user: UserID, _ database: Database) throws -> Bool {
-    if leftOut.contains(user) { return true }
+    if members.contains(user) { return true }
     guard let sender else { return false }
     return try Blocks.isBlocked(sender, by: user, database)
   }
@@ -23,19 +24,19 @@ extension RoomsBatch {
   /// The members who block the sender of a new message.
   mutating func blockingMembers(of sender: UserID, in room: BufferedRoom) throws -> BlockingMembers {
     guard try isBlockedByAnyone(sender) else { return .none }
-    return BlockingMembers(leftOut: try Blockers.members(blocking: sender, in: room, database), sender: sender)
+    return BlockingMembers(members: try Blockers.members(blocking: sender, in: room, database), sender: sender)
   }
 
-  /// The members whom an edited message cannot newly mention. A member for whom the message was left out when it was
-  /// sent is always among them.
+  /// The members for whom an edit adds no mention. A member for whom the message was left out when it was sent is always
+  /// among them.
   /// - Parameter editor: the sender, because only the sender can edit; nil if the event does not say who it was.
   mutating func blockingMembers(
-    of editor: UserID?, whenEditing location: MessageLocation, in room: BufferedRoom
+    ofEditBy editor: UserID?, at location: MessageLocation, in room: BufferedRoom
   ) throws -> BlockingMembers {
-    let leftOut = try LeftOutMessages.stored(.unread, at: location, in: room, database)
-    guard let editor else { return BlockingMembers(leftOut: leftOut, sender: nil) }
+    let members = try LeftOutMessages.stored(.unread, at: location, in: room, database)
+    guard let editor else { return BlockingMembers(members: members, sender: nil) }
     let now = try blockingMembers(of: editor, in: room)
-    return BlockingMembers(leftOut: leftOut.union(now.leftOut), sender: now.sender)
+    return BlockingMembers(members: members.union(now.members), sender: now.sender)
   }
 
   private mutating func isBlockedByAnyone(_ sender: UserID) throws -> Bool {

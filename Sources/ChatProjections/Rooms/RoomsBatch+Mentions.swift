@@ -8,20 +8,20 @@ import GRDB
 /// so the sets share no ordinal and their counts can be added. A user who is not a member when the message is written
 /// is not mentioned by it.
 extension RoomsBatch {
-  /// - Parameter blocking: the message does not mention them.
+  /// - Parameter blocking: the members whom the message does not mention.
   func addMentions(
     _ mentions: Mentions?, at location: MessageLocation, except blocking: BlockingMembers, to room: BufferedRoom
   ) throws {
     guard let mentions, !mentions.isEmpty else { return }
-    for user in try entries(of: mentions, in: room) where try canMention(user, except: blocking) {
+    for user in try mentioned(by: mentions, in: room) where try canMention(user, except: blocking) {
       try add(user, at: location, except: blocking, to: room)
     }
   }
 
   /// An edit can add mentions and remove earlier ones.
   ///
-  /// - Parameter blocking: the edit cannot newly mention them. A member whom the message already mentioned by name can
-  ///   stay mentioned.
+  /// - Parameter blocking: the members for whom the edit adds no mention. A member whom the message already mentioned by
+  ///   name can stay mentioned.
   func changeMentions(
     _ mentions: Mentions, at location: MessageLocation, except blocking: BlockingMembers, in room: BufferedRoom
   ) throws {
@@ -30,7 +30,7 @@ extension RoomsBatch {
     let deletions = OrdinalOwner.deletions(in: room.id, thread: location.thread)
     guard try !room.set(deletions).contains(location.ordinal, database) else { return }
     let after = try Set(
-      entries(of: mentions, in: room).filter { try before.contains($0) || canMention($0, except: blocking) })
+      mentioned(by: mentions, in: room).filter { try before.contains($0) || canMention($0, except: blocking) })
     for user in before where !after.contains(user) { try remove(user, at: location, from: room) }
     for user in after where !before.contains(user) {
       try add(user, at: location, except: blocking, to: room)
@@ -48,8 +48,8 @@ extension RoomsBatch {
 
   // MARK: - Entries
 
-  /// The users in the entries of these mentions; nil stands for everyone.
-  private func entries(of mentions: Mentions, in room: BufferedRoom) throws -> [UserID?] {
+  /// The users whom the message mentions; a single nil if it mentions everyone.
+  private func mentioned(by mentions: Mentions, in room: BufferedRoom) throws -> [UserID?] {
     mentions.everyone ? [nil] : try mentionedMembers(mentions, in: room)
   }
 
@@ -68,7 +68,7 @@ extension RoomsBatch {
     _ mentioned: UserID?, at location: MessageLocation, except blocking: BlockingMembers, to room: BufferedRoom
   ) throws {
     guard try room.insert(location.ordinal, into: owner(mentioned, at: location, in: room), database) else { return }
-    let unmentioned = mentioned == nil ? blocking.leftOut : []
+    let unmentioned = mentioned == nil ? blocking.members : []
     try LeftOutMessages.add(unmentioned, .everyone, at: location, in: room, database)
     if !location.isInThread {
       try countMention(of: mentioned, at: location.ordinal, isAdded: true, except: unmentioned, in: room)

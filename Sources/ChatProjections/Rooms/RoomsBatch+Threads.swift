@@ -21,7 +21,7 @@ extension RoomsBatch {
       try follow(root: thread.root.ordinal, follower, from: before, in: room)
     }
     try moveThreadMarker(of: author, to: message, at: thread.location, in: room, recorded.occurredAt)
-    try LeftOutMessages.add(blocking.leftOut, .unread, at: thread.location, in: room, database)
+    try LeftOutMessages.add(blocking.members, .unread, at: thread.location, in: room, database)
     try addMentionedFollowers(mentions, at: thread.location, except: blocking, in: room)
     try addMentions(mentions, at: thread.location, except: blocking, to: room)
   }

@@ -142,7 +142,7 @@ struct RoomsBatch {
       if !location.isInThread { self.edit(location.ordinal, edit, in: room, recorded) }
       let mentions = edit?.mentions ?? Mentions()
       let blocking =
-        mentions.isEmpty ? .none : try blockingMembers(of: recorded.actor, whenEditing: location, in: room)
+        mentions.isEmpty ? .none : try blockingMembers(ofEditBy: recorded.actor, at: location, in: room)
       try changeMentions(mentions, at: location, except: blocking, in: room)
       try addMentionedFollowers(mentions, at: location, except: blocking, in: room)
     case .deleted(_, let location):
@@ -265,8 +265,8 @@ struct RoomsBatch {
         revision: recorded.position, editedAt: nil, deletedAt: nil)
     }
     let blocking = try blockingMembers(of: author, in: room)
-    try LeftOutMessages.add(blocking.leftOut, .unread, at: .room(ordinal), in: room, database)
-    try countMessage(except: blocking.leftOut, in: room)
+    try LeftOutMessages.add(blocking.members, .unread, at: .room(ordinal), in: room, database)
+    try countMessage(except: blocking.members, in: room)
     let sender = try room.member(author, database)
     sender.change { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
     countReading(of: sender, in: room)

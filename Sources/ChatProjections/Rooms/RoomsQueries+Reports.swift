@@ -62,6 +62,7 @@ extension RoomsQueries {
     return ReportPage(reports: rows, nicknames: try nicknames(of: rows.flatMap(\.users)), next: next)
   }
 
+  /// The user's role for the reports of a room.
   package func moderationRole(of user: UserID, in id: RoomID) throws -> ModerationRole {
     guard let room = try room(id) else { return .outsider }
     if let workspace = room.workspace, let member = try member(user, of: workspace), member.role >= .administrator {
@@ -147,13 +148,13 @@ extension RoomsQueries {
   }
 }
 
-/// What a user may do with the reports of a room.
+/// Who a user is to the reports of a room.
 package enum ModerationRole: Sendable {
-  /// An administrator of the room or of its workspace, who sees the reports.
+  /// An owner or administrator of the room or of its workspace, who sees the reports.
   case moderator
   /// Another member of the room.
   case member
-  /// A user who is neither in the room nor an administrator of its workspace. Everyone, if the room does not exist.
+  /// A user who is neither in the room nor an administrator of its workspace. Every user, if the room does not exist.
   case outsider
 }
 

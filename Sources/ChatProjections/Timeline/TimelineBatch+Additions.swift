@@ -11,7 +11,7 @@ extension TimelineBatch {
   func react(
     _ emoji: String, by user: UserID, at location: MessageLocation, in room: RoomID, _ recorded: RecordedEvent
   ) throws {
-    guard try stands(location, in: room) else { return }
+    guard try existsUndeleted(location, in: room) else { return }
     let inserted = try CachedStatement(
       database,
       """
@@ -47,7 +47,7 @@ extension TimelineBatch {
 
   /// If the message is already pinned, the first pin is kept.
   func pin(_ message: MessageID, at location: MessageLocation, in room: RoomID, _ recorded: RecordedEvent) throws {
-    guard try stands(location, in: room) else { return }
+    guard try existsUndeleted(location, in: room) else { return }
     try CachedStatement(
       database,
       """
@@ -87,7 +87,7 @@ extension TimelineBatch {
   }
 
   /// Whether the message exists and is not deleted.
-  private func stands(_ location: MessageLocation, in room: RoomID) throws -> Bool {
+  private func existsUndeleted(_ location: MessageLocation, in room: RoomID) throws -> Bool {
     try CachedStatement(
       database,
       "SELECT 1 FROM message WHERE roomId = ? AND thread = ? AND ordinal = ? AND deletedAt IS NULL"

@@ -54,8 +54,8 @@ struct TokenVerifier: Sendable {
   /// A token with a nonce was requested by one app for one login, and is not accepted without the nonce.
   /// - Parameters:
   ///   - given: the nonce that the app sent; nil if it sent none.
-  ///   - form: the configured form of the claim. The other form is rejected: if both were accepted, a client
-  ///     that reads a token with a hashed nonce could send that hash as the nonce.
+  ///   - form: the configured form of the claim. The other form is rejected: if both were accepted, anyone
+  ///     who obtains a token with a hashed nonce could send that hash as the nonce.
   static func check(nonce given: String?, in claims: IssuedClaims, as form: NonceForm) throws(TokenFlaw) {
     if given == nil, claims.nonce == nil { return }
     guard let given, !given.isEmpty, let held = claims.nonce else { throw .nonce }

@@ -12,7 +12,7 @@ struct AddressRateCheck: Sendable {
   /// Whether a request has the token of a service.
   let isOfService: @Sendable (Request) -> Bool
 
-  /// Health and readiness probes are never rejected by the rate limit, from any address.
+  /// Health and readiness probes are exempt from the rate limit.
   private func isProbe(_ target: String) -> Bool {
     target == Endpoints.health.path || target == Endpoints.readiness.path
   }

@@ -2,7 +2,7 @@ package import ChatDomain
 package import ChatPrimitives
 package import ChatProjections
 
-/// As whom a report is shown.
+/// Who views a report.
 package enum ReportViewer: Sendable {
   /// A moderator of the room, or a service.
   case moderator

@@ -37,16 +37,16 @@ extension ModelRoom {
   mutating func edit(_ id: MessageID, _ edit: MessageEdit?, _ recorded: RecordedEvent, blockers: Set<UserID>) {
     let named = mentionedMembers(in: edit?.mentions ?? Mentions())
     guard let old = message(id) else { return }
-    let unnotified = old.leftOut.union(blockers.filter { member($0) != nil })
+    let blocking = old.leftOut.union(blockers.filter { member($0) != nil })
     change(id) { message in
       message.edit(edit, recorded)
       message.mentioned = named.filter {
-        !unnotified.contains($0) || !old.mentions.everyone && old.mentioned.contains($0)
+        !blocking.contains($0) || !old.mentions.everyone && old.mentioned.contains($0)
       }
-      if !old.mentions.everyone { message.unmentioned = unnotified }
+      if !old.mentions.everyone { message.unmentioned = blocking }
     }
     guard let message = message(id), let root = message.root else { return }
-    for user in named.subtracting(unnotified) { follow(root, user, from: message.location.ordinal - 1) }
+    for user in named.subtracting(blocking) { follow(root, user, from: message.location.ordinal - 1) }
   }
 
   /// The mentioned users who are members now. A mention of anybody else has no effect.

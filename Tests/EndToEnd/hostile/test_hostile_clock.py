@@ -43,7 +43,7 @@ def clock_server(tmp_path, clock):
     """A server whose clock the test sets. It is not started yet."""
     settings = {
         "HANSARD_QUOTAS_ENABLED": "true", "HANSARD_QUOTAS_MESSAGES_PER_DAY": str(QUOTA),
-        "HANSARD_PUSH_FILE": str(tmp_path / "notices")}
+        "HANSARD_PUSH_FILE": str(tmp_path / "notifications")}
     server = Server(tmp_path / "data", environment=UNLIMITED | settings | clock.environment)
     yield server
     server.end()
@@ -208,7 +208,7 @@ def test_a_log_from_the_future_is_opened_and_used(clock, clock_server, tmp_path)
     # An event with its own time still causes a notification.
     ben.put(f"/v1/devices/{new_id()}", {"apnsToken": "a1b2"})
     told = anna.send(room, "told")["id"]
-    wait_until(lambda: told in (tmp_path / "notices").read_text(), "the message was not pushed")
+    wait_until(lambda: told in (tmp_path / "notifications").read_text(), "the message was not pushed")
 
     # After a restart, a day's usage is still known, although the log's last day is another one.
     for number in range(QUOTA - 4):

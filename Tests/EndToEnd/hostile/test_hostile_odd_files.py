@@ -29,7 +29,7 @@ ODDITIES = {"fifo": os.mkfifo, "directory": directory, "device": lambda path: pa
 @pytest.fixture(scope="module")
 def conversation(tmp_path_factory):
     folder = tmp_path_factory.mktemp("odd")
-    flags = ("--push-file", folder / "notices.jsonl")
+    flags = ("--push-file", folder / "notifications.jsonl")
     server = Server(folder / "data", *flags, environment=FEW_WORKSPACES).start()
     conversation = Conversation(World(server))
     conversation.server = server
