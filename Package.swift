@@ -94,6 +94,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(name: "ChatProtocol", dependencies: ["ChatPrimitives"], swiftSettings: settings),
+    .target(name: "SocketProtocols", swiftSettings: settings),
     .target(
       name: "ChatPush",
       dependencies: [
@@ -164,6 +165,7 @@ let package = Package(
 
     .testTarget(name: "ChatPrimitivesTests", dependencies: ["ChatPrimitives"], swiftSettings: settings),
     .testTarget(name: "ChatProtocolTests", dependencies: ["ChatProtocol", "ChatPrimitives"], swiftSettings: settings),
+    .testTarget(name: "SocketProtocolsTests", dependencies: ["SocketProtocols"], swiftSettings: settings),
     .testTarget(name: "ChatDomainTests", dependencies: ["ChatDomain", "ChatPrimitives"], swiftSettings: settings),
     .testTarget(
       name: "EventLogTests", dependencies: ["EventLog", "EventLogSimulation", "ChatPrimitives"],
