@@ -14,6 +14,12 @@ enum FuzzTarget: String, CaseIterable {
   case footer
   /// Signed notes, checkpoints, keys and proofs.
   case notes
+  /// Frames of a WebSocket.
+  case frames
+  /// Payloads of Engine.IO, and requests of a session.
+  case engine
+  /// Packets of Socket.IO, and a session.
+  case socket
 
   /// The maximum length of an input, in bytes. `Tools/fuzz` passes it to libFuzzer.
   var maximumInputBytes: Int {
@@ -21,6 +27,7 @@ enum FuzzTarget: String, CaseIterable {
     case .header: 128
     case .envelope: 160
     case .rows, .columns, .notes: 8 * 1024
+    case .frames, .engine, .socket: 2 * 1024
     case .footer: 12 * 1024
     }
   }
@@ -34,6 +41,9 @@ enum FuzzTarget: String, CaseIterable {
     case .columns: fuzzColumns(input)
     case .footer: fuzzFooter(input)
     case .notes: fuzzNotes(input)
+    case .frames: fuzzFrames(input)
+    case .engine: fuzzEnginePackets(input)
+    case .socket: fuzzSocketPackets(input)
     }
   }
 

@@ -3,7 +3,7 @@ private import Glibc
 
 @testable import EventLog
 
-/// Writes the seed corpus: small samples of what the log itself writes, for each target. The bytes are the same each
+/// Writes the seed corpus: small samples of what the log itself writes, and of what clients of sockets send. The bytes are the same each
 /// time.
 struct Seeds {
   /// The parent directory of the targets' folders.
@@ -19,6 +19,7 @@ struct Seeds {
     try writeSegments()
     try writeSmallFooter()
     try writeNotes()
+    try writeSockets()
   }
 
   private func put(_ bytes: [UInt8], _ target: FuzzTarget, _ name: String) throws {
@@ -188,6 +189,14 @@ struct Seeds {
       identity: NoteKey.identity, first: LogPosition(start), salt: 3, created: Self.time, previousChecksum: 4,
       segmentBytes: UInt64(offset + bytes.count), lastTime: Self.record(start - 1).envelope.time, seal: seal)
     try put(CompactFooter.encode(header: header.encoded().bytes, sections: bytes), .footer, "small")
+  }
+
+  // MARK: Sockets
+
+  private func writeSockets() throws {
+    for seed in SocketSeeds.frames { try put(seed.bytes, .frames, seed.name) }
+    for seed in SocketSeeds.engine { try put(seed.bytes, .engine, seed.name) }
+    for seed in SocketSeeds.socket { try put(seed.bytes, .socket, seed.name) }
   }
 
   // MARK: Texts

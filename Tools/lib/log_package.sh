@@ -1,13 +1,13 @@
-# Creates a small package of the log alone for builds with sanitizers, so that only EventLog and its dependencies have
-# to be recompiled. Source it after setup.sh.
+# Creates a small package of the log (and for fuzzing, of the socket protocols) for builds with sanitizers, so that only
+# these modules and their dependencies have to be recompiled. Source it after setup.sh.
 
 # Turns DIRECTORY into a package whose sources are links into the repository. Kinds:
-#   fuzzing    EventLog with coverage counters, and Tests/Fuzzing, as one static library
+#   fuzzing    EventLog and SocketProtocols with coverage counters, and Tests/Fuzzing, as one static library
 #   testing    EventLog and its tests, each with a mutex that ThreadSanitizer understands
 make_log_package() {
   local directory="$1" kind="$2" products="" flags="settings" more="" folder simulation=""
   local folders=(Sources/CLZ4 Sources/CISAL Sources/ChatPrimitives Sources/EventLog)
-  if [ "$kind" = fuzzing ]; then folders+=(Tests/Fuzzing); fi
+  if [ "$kind" = fuzzing ]; then folders+=(Sources/SocketProtocols Tests/Fuzzing); fi
   if [ "$kind" = testing ]; then folders+=(Tests/EventLogTests); fi
   if [ "$kind" = testing ] && [ -d Tests/EventLogSimulation ]; then
     folders+=(Tests/EventLogSimulation)
@@ -32,9 +32,11 @@ make_log_package() {
     fuzzing)
       products='.library(name: "LogFuzzing", type: .static, targets: ["LogFuzzing"])'
       flags='settings + [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])]'
-      more='.target(
-        name: "LogFuzzing", dependencies: ["ChatPrimitives", "EventLog", crypto], path: "Tests/Fuzzing",
-        exclude: ["Corpus", "log.dict"], swiftSettings: settings + [.unsafeFlags(["-sanitize=address"])]),'
+      more='.target(name: "SocketProtocols", swiftSettings: '"$flags"'),
+      .target(
+        name: "LogFuzzing", dependencies: ["ChatPrimitives", "EventLog", "SocketProtocols", crypto],
+        path: "Tests/Fuzzing", exclude: ["Corpus", "words.dict"],
+        swiftSettings: settings + [.unsafeFlags(["-sanitize=address"])]),'
       ;;
     testing)
       more='.testTarget(
