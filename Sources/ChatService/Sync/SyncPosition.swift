@@ -1,0 +1,58 @@
+package import ChatPrimitives
+
+/// How far a client has mirrored what its user may see.
+package struct SyncPosition: Sendable, Hashable {
+  /// Everything up to here was delivered, except what the stage leaves.
+  package var position: LogPosition
+  package var stage: Stage
+
+  package init(_ position: LogPosition, _ stage: Stage = .complete) {
+    self.position = position
+    self.stage = stage
+  }
+
+  package enum Stage: Sendable, Hashable {
+    /// Everything up to the position was delivered.
+    case complete
+    /// Inside a catch-up from the position to the target.
+    case catchingUp(SyncProgress)
+    /// Inside the initial state, which began at the position.
+    case initial(SyncProgress)
+    /// After the initial state. Rooms that moved in the list meanwhile may be missing.
+    case afterInitial
+    /// Inside the first catch-up after the initial state.
+    case catchingUpAfterInitial(SyncProgress)
+
+    var progress: SyncProgress? {
+      switch self {
+      case .complete, .afterInitial: nil
+      case .catchingUp(let progress), .initial(let progress), .catchingUpAfterInitial(let progress): progress
+      }
+    }
+  }
+}
+
+/// How far a response of several pages has come.
+package struct SyncProgress: Sendable, Hashable {
+  /// The maximum length of `key`, in bytes: a letter, a room and a message's location.
+  package static let keyBytes = 40
+
+  /// The position at which the response ends.
+  package var target: LogPosition
+  /// Which part of the response comes next.
+  package var part: UInt8
+  /// The last room of the previous group of rooms; nil in the first group.
+  package var group: RoomID?
+  /// The position of the last item.
+  package var reached: LogPosition
+  /// The last item among those of one position; at most `keyBytes` bytes.
+  package var key: [UInt8]
+
+  package init(target: LogPosition, part: UInt8, group: RoomID?, reached: LogPosition, key: [UInt8]) {
+    self.target = target
+    self.part = part
+    self.group = group
+    self.reached = reached
+    self.key = key
+  }
+}
