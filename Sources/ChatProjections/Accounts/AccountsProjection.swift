@@ -11,7 +11,7 @@ package struct AccountsProjection: Projection {
   package typealias Queries = AccountsQueries
 
   package static let name = "accounts"
-  package static let schemaVersion = 5
+  package static let schemaVersion = 6
   package static let secretColumns: Set<String> = [
     "user.email", "user.emailCompared", "user.credentialHash", "user.fingerprint", "identity.subject",
     "device.apnsToken", "device.fcmToken",
@@ -63,6 +63,7 @@ package struct AccountsProjection: Projection {
         """)
     try createSessionTables(database)
     try BlockedUsers.createTable(database)
+    try Changes.createTable(database)
     try StreamVersions.createTable(database)
   }
 
@@ -122,6 +123,7 @@ package struct AccountsProjection: Projection {
       switch recorded.event {
       case .user(let user, let event):
         try writer.apply(event, of: user, recorded.stamp, under: recorded.command)
+        try writer.noteChanges(event, of: user, at: recorded.position, under: recorded.command)
         versions.note(user.uuid, recorded.version)
       case .server(let event):
         try writer.apply(event, recorded.stamp)

@@ -149,6 +149,15 @@ package struct AccountsQueries: ReadModelQueries {
       end: row.optional { try SessionEndRow(reason: $0.choice(), stamp: $0.stamp()) })
   }
 
+  // MARK: - Changes
+
+  /// The changes of the user's own entities, in the order of positions.
+  package func changes(
+    of user: UserID, after start: ChangeStart, through target: LogPosition, limit: Int
+  ) throws -> [Change] {
+    try Changes.page(in: .user(user), after: start, through: target, limit: limit, database)
+  }
+
   // MARK: - Devices
 
   static let deviceColumns =
