@@ -243,6 +243,11 @@ public enum Limits {
   /// The networks of one account from which it is known to have logged in.
   public static let knownNetworksPerAccount = 8
 
+  // MARK: Sync
+
+  /// The maximum number of members a room may ever have had for its members to follow each other's read markers.
+  public static let receiptMembers: UInt64 = 256
+
   // MARK: Time, in milliseconds
 
   /// The lifetime of a token that resets a password: one hour.

@@ -51,9 +51,9 @@ import Testing
         }
       }
       #expect(try rows(whole).count > 5, "\(projection.name)")
-      // The rows that show that the room existed and the version of its stream stay.
+      // The rows that show that the room existed, the version of its stream, and that a former member left it stay.
       let left = try rows(deletion).sorted()
-      #expect(left == (projection.name == "rooms" ? ["deletedRoom", "stream"] : []), "\(projection.name)")
+      #expect(left == (projection.name == "rooms" ? ["change", "deletedRoom", "stream"] : []), "\(projection.name)")
       let texts = try dump(build(projection, deletion)).values.joined().joined()
       #expect(texts.filter { String.fromDatabaseValue($0)?.hasPrefix("secret") == true }.count <= 22)
     }
@@ -74,7 +74,8 @@ import Testing
           sql: """
             SELECT DISTINCT entry.name FROM sqlite_schema AS entry, pragma_table_info(entry.name) AS part
             WHERE entry.type = 'table' AND (
-              part.name IN ('roomId', 'owner') OR part.name = 'workspaceId' AND entry.name <> 'room')
+              part.name IN ('roomId', 'owner') OR part.name = 'workspaceId' AND entry.name <> 'room'
+              OR part.name = 'scope' AND entry.name = 'change')
             """)
       }
       #expect(

@@ -124,7 +124,8 @@ import Testing
         sql: """
           SELECT DISTINCT entry.name FROM sqlite_schema AS entry, pragma_table_info(entry.name) AS part
           WHERE entry.type = 'table' AND (
-            part.name IN ('roomId', 'owner') OR part.name = 'workspaceId' AND entry.name <> 'room')
+            part.name IN ('roomId', 'owner') OR part.name = 'workspaceId' AND entry.name <> 'room'
+            OR part.name = 'scope' AND entry.name = 'change')
           """)
     }
     #expect(Set(PushProjection.bulkDeletedRows.map(\.table)) == Set(owning))

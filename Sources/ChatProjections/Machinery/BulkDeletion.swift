@@ -25,18 +25,22 @@ package enum BulkDeletion {
     var owner: String
     /// Whether the column only begins with that ID.
     var isPrefix: Bool
+    /// A letter that the column has before that ID. Nil if it only has the ID.
+    var letter: UInt8?
     /// The columns that identify a row within the deleted room or workspace.
     var key: String
     /// If not nil, the rows are kept, and only this column is set to NULL.
     var nulledColumn: NulledColumn?
 
     package init(
-      scope: Scope, table: String, owner: String, isPrefix: Bool = false, key: String, nulledColumn: NulledColumn? = nil
+      scope: Scope, table: String, owner: String, isPrefix: Bool = false, letter: UInt8? = nil, key: String,
+      nulledColumn: NulledColumn? = nil
     ) {
       self.scope = scope
       self.table = table
       self.owner = owner
       self.isPrefix = isPrefix
+      self.letter = letter
       self.key = key
       self.nulledColumn = nulledColumn
     }
@@ -78,9 +82,12 @@ package enum BulkDeletion {
   static func comparison(of table: String, _ rowSets: [RowSet]) -> TableComparison {
     guard !rowSets.isEmpty else { return .rows }
     if table == "clearing" { return .none }
-    guard let rowSet = rowSets.first(where: { $0.table == table }) else { return .rows }
-    let owner = rowSet.isPrefix ? "substr(\(rowSet.owner), 1, \(UUIDBytes.byteCount))" : rowSet.owner
-    return .except("\(owner) IN (SELECT id FROM clearing WHERE scope = \(rowSet.scope.rawValue))")
+    let cleared = rowSets.filter { $0.table == table }.map { rowSet in
+      let owner = rowSet.isPrefix ? "substr(\(rowSet.owner), 1, \(UUIDBytes.byteCount))" : rowSet.owner
+      let id = rowSet.letter.map { "CAST(char(\($0)) || id AS BLOB)" } ?? "id"
+      return "\(owner) IN (SELECT \(id) FROM clearing WHERE scope = \(rowSet.scope.rawValue))"
+    }
+    return cleared.isEmpty ? .rows : .except(cleared.joined(separator: " OR "))
   }
 
   /// - Returns: whether there may be more to do.
@@ -102,6 +109,7 @@ package enum BulkDeletion {
   /// Rows that stay are found in an index of what remains. SQLite would not choose that index.
   private static func clear(_ rowSet: RowSet, of id: UUIDBytes, rows: Int, _ database: Database) throws -> Int {
     let (table, owner, key) = (rowSet.table, rowSet.owner, rowSet.key)
+    let first = rowSet.letter.map { [$0] + id.bytes } ?? id.bytes
     let which = rowSet.isPrefix ? "\(owner) BETWEEN ? AND ?" : "\(owner) = ?"
     if let column = rowSet.nulledColumn {
       return try CachedStatement(
@@ -111,7 +119,7 @@ package enum BulkDeletion {
           (SELECT \(key) FROM \(table) INDEXED BY \(column.index) WHERE \(owner) = ? AND \(column.name) IS NOT NULL
           ORDER BY \(key) LIMIT ?)
         """
-      ).run(id, id.bytes, rows)
+      ).run(first, first, rows)
     }
     return try CachedStatement(
       database,
@@ -119,7 +127,7 @@ package enum BulkDeletion {
       DELETE FROM \(table) WHERE \(rowSet.isPrefix ? "" : "\(which) AND") (\(key)) IN
         (SELECT \(key) FROM \(table) WHERE \(which) ORDER BY \(key) LIMIT ?)
       """
-    ).run(id, rowSet.isPrefix ? id.bytes + beyondEveryOwner : id.bytes, rows)
+    ).run(first, rowSet.isPrefix ? first + beyondEveryOwner : first, rows)
   }
 
   /// Greater than anything that can follow the ID in a prefix column, because what follows is shorter than this or

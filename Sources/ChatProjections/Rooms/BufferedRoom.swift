@@ -10,6 +10,8 @@ final class BufferedRoom {
   var row: RoomRow?
   private let wasStored: Bool
   private var isChanged = false
+  /// Whether `RoomRow.changed` has moved, which the rows of all tracked members contain.
+  private var hasMoved = false
   private var members: [UserID: BufferedMember] = [:]
   /// Set when the room is deleted in this batch.
   private var deleted: (stamp: Stamp, fingerprint: Fingerprint?, workspace: WorkspaceID?)?
@@ -35,6 +37,14 @@ final class BufferedRoom {
     body(&row)
     self.row = row
     isChanged = true
+  }
+
+  /// Notes that something in the room has changed.
+  /// - Parameter isShown: whether the room itself shows it.
+  func noteChange(at position: LogPosition, isShown: Bool) {
+    row?.changed = position
+    if isShown { row?.shown = position }
+    (isChanged, hasMoved) = (true, true)
   }
 
   func create(_ row: RoomRow) {
@@ -124,6 +134,7 @@ final class BufferedRoom {
     }
     // The sets come before the members, because `complete` counts with the stored sets.
     for set in sets.values { try set.write(database) }
+    if hasMoved { _ = try trackedMembers(database) }
     for (user, member) in members {
       if let row { try member.complete(in: row, database) }
       badges.change(user, in: deleted?.workspace ?? row?.workspace, from: member.storedBadge, to: member.badge)
@@ -155,6 +166,7 @@ final class BufferedMember {
 
   func admit(_ row: MemberRow) { self.row = row }
   func dismiss() { row = nil }
+  func noteChange(at position: LogPosition) { row?.own = position }
   func change(_ body: (inout MemberRow) -> Void) {
     guard var row else { return }
     body(&row)
@@ -170,6 +182,7 @@ final class BufferedMember {
   func complete(in room: RoomRow, _ database: Database) throws {
     guard let member = row, var tracked = member.tracked else { return }
     tracked.activity = room.activity
+    tracked.changed = max(room.changed, member.own)
     tracked.list = room.archived == nil ? .open : .archived
     if isCountedAnew {
       let counts = try RoomsQueries(database).counted(member, in: room)
@@ -199,11 +212,11 @@ extension RoomRow {
     try write(
       """
       INSERT INTO room (
-        kind, lastOrdinal, memberCount, deletedCount, activity, archivedPosition, archivedTime, creator, fingerprint,
+        kind, lastOrdinal, memberCount, deletedCount, activity, changed, shown, largeSince, archivedPosition, archivedTime, creator, fingerprint,
         createdPosition, createdTime, revision, workspaceId, isPublic, hasHadOwner, tracked, picture, topic, name,
         lastMessageId, lastMessageSender, lastMessageSentAt, lastMessagePosition, lastMessageRevision, lastMessageEditedAt,
         lastMessageDeletedAt, lastMessageDetails, lastMessageText, id
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, database)
   }
 
@@ -211,7 +224,7 @@ extension RoomRow {
     try write(
       """
       UPDATE room SET
-        kind = ?, lastOrdinal = ?, memberCount = ?, deletedCount = ?, activity = ?, archivedPosition = ?,
+        kind = ?, lastOrdinal = ?, memberCount = ?, deletedCount = ?, activity = ?, changed = ?, shown = ?, largeSince = ?, archivedPosition = ?,
         archivedTime = ?, creator = ?, fingerprint = ?, createdPosition = ?, createdTime = ?, revision = ?,
         workspaceId = ?, isPublic = ?, hasHadOwner = ?, tracked = ?, picture = ?, topic = ?, name = ?, lastMessageId = ?,
         lastMessageSender = ?, lastMessageSentAt = ?, lastMessagePosition = ?, lastMessageRevision = ?, lastMessageEditedAt = ?,
@@ -224,7 +237,8 @@ extension RoomRow {
     let details: [UInt8]? = try lastMessage?.details.map(DetailsCodec.encode)
     let trackedIDs = tracked.flatMap(\.uuid.bytes)
     try CachedStatement(database, sql).run(
-      Int64(kind.rawValue), lastOrdinal, memberCount, deletedCount, activity, archived, creator, creationFingerprint,
+      Int64(kind.rawValue), lastOrdinal, memberCount, deletedCount, activity, changed, shown, largeSince, archived,
+      creator, creationFingerprint,
       created, revision, workspace, isPublic, hasHadOwner, trackedIDs, picture, topic, name, lastMessage?.id,
       lastMessage?.sender, lastMessage?.sentAt, lastMessage?.position, lastMessage?.revision, lastMessage?.editedAt,
       lastMessage?.deletedAt, details, lastMessage?.text, id)
@@ -237,8 +251,9 @@ extension MemberRow {
       """
       INSERT INTO member (
         role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, silencedUntil, markerMessageId, markerTime,
-        unreadFrom, unreadMessageId, list, roomActivity, unreadCount, mentionCount, roomId, userId
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        unreadFrom, unreadMessageId, own, markerPosition, list, roomActivity, changed, unreadCount, mentionCount, roomId,
+        userId
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, database)
   }
 
@@ -247,8 +262,8 @@ extension MemberRow {
       """
       UPDATE member SET
         role = ?, joinedPosition = ?, joinedTime = ?, joinedOrdinal = ?, marker = ?, mutedUntil = ?,
-        silencedUntil = ?, markerMessageId = ?, markerTime = ?, unreadFrom = ?, unreadMessageId = ?, list = ?,
-        roomActivity = ?, unreadCount = ?, mentionCount = ?
+        silencedUntil = ?, markerMessageId = ?, markerTime = ?, unreadFrom = ?, unreadMessageId = ?, own = ?,
+        markerPosition = ?, list = ?, roomActivity = ?, changed = ?, unreadCount = ?, mentionCount = ?
       WHERE roomId = ? AND userId = ?
       """, database)
   }
@@ -256,7 +271,8 @@ extension MemberRow {
   private func write(_ sql: String, _ database: Database) throws {
     try CachedStatement(database, sql).run(
       role, joined, joinedOrdinal, marker, mutedUntil, silencedUntil, read?.message, read?.time, unread?.ordinal,
-      unread?.message, tracked.map { Int64($0.list.rawValue) }, tracked?.activity, tracked?.unreadCount,
+      unread?.message, own, markerPosition, tracked.map { Int64($0.list.rawValue) }, tracked?.activity,
+      tracked?.changed, tracked?.unreadCount,
       tracked?.mentionCount, room, user)
   }
 }
@@ -267,8 +283,8 @@ extension TrackedRoom {
     try CachedStatement(
       database,
       """
-      UPDATE member SET list = ?, roomActivity = ?, unreadCount = ?, mentionCount = ? WHERE roomId = ? AND userId = ?
+      UPDATE member SET list = ?, roomActivity = ?, changed = ?, unreadCount = ?, mentionCount = ? WHERE roomId = ? AND userId = ?
       """
-    ).run(Int64(list.rawValue), activity, unreadCount, mentionCount, room, user)
+    ).run(Int64(list.rawValue), activity, changed, unreadCount, mentionCount, room, user)
   }
 }

@@ -63,12 +63,13 @@ extension RoomsBatch {
     try CachedStatement(
       database,
       """
-      INSERT INTO thread (roomId, root, rootId, lastOrdinal, deletedCount, activity) VALUES (?, ?, ?, ?, ?, ?)
+      INSERT INTO thread (roomId, root, rootId, lastOrdinal, deletedCount, activity, changed)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (roomId, root) DO UPDATE SET
         lastOrdinal = MAX(lastOrdinal, excluded.lastOrdinal), deletedCount = deletedCount + excluded.deletedCount,
-        activity = excluded.activity
+        activity = excluded.activity, changed = excluded.changed
       """
-    ).run(room.id, thread.root.ordinal, thread.root.message, thread.ordinal, gaps, recorded.position)
+    ).run(room.id, thread.root.ordinal, thread.root.message, thread.ordinal, gaps, recorded.position, position)
     try leaveBehind(thread.root.ordinal, in: room.id, since: recorded.position)
   }
 
@@ -79,8 +80,9 @@ extension RoomsBatch {
     else { return }
     let gaps = try markErased(end.ordinal + 1..<location.ordinal + 1, location.thread, in: room)
     try CachedStatement(
-      database, "UPDATE thread SET lastOrdinal = ?, deletedCount = deletedCount + ? WHERE roomId = ? AND root = ?"
-    ).run(location.ordinal, gaps, room.id, location.thread)
+      database,
+      "UPDATE thread SET lastOrdinal = ?, deletedCount = deletedCount + ?, changed = ? WHERE roomId = ? AND root = ?"
+    ).run(location.ordinal, gaps, position, room.id, location.thread)
     try leaveBehind(location.thread, in: room.id, since: end.activity)
   }
 
@@ -111,10 +113,17 @@ extension RoomsBatch {
       location.ordinal <= last,
       try room.insert(location.ordinal, into: .deletions(in: room.id, thread: location.thread), database)
     else { return }
-    try CachedStatement(database, "UPDATE thread SET deletedCount = deletedCount + 1 WHERE roomId = ? AND root = ?")
-      .run(room.id, location.thread)
+    try CachedStatement(
+      database, "UPDATE thread SET deletedCount = deletedCount + 1, changed = ? WHERE roomId = ? AND root = ?"
+    ).run(position, room.id, location.thread)
     try LeftOutMessages.remove(.unread, at: location, from: room, database)
     try removeMentions(at: location, from: room)
+  }
+
+  /// An edit can change how many replies mention a follower.
+  func noteThreadChange(at location: MessageLocation, in room: BufferedRoom) throws {
+    try CachedStatement(database, "UPDATE thread SET changed = ? WHERE roomId = ? AND root = ?")
+      .run(position, room.id, location.thread)
   }
 
   // MARK: - Followers
@@ -126,11 +135,11 @@ extension RoomsBatch {
     try CachedStatement(
       database,
       """
-      INSERT INTO threadFollower (roomId, root, userId, follows, marker, seenActivity, behindSince)
-      VALUES (?, ?, ?, 1, ?, ?, ?)
+      INSERT INTO threadFollower (roomId, root, userId, follows, marker, seenActivity, behindSince, changed)
+      VALUES (?, ?, ?, 1, ?, ?, ?, ?)
       ON CONFLICT (roomId, root, userId) DO NOTHING
       """
-    ).run(room.id, root, user, marker, end.seen(from: marker), end.activity)
+    ).run(room.id, root, user, marker, end.seen(from: marker), end.activity, position)
   }
 
   /// The marker of a user who starts to follow moves to the thread's end.
@@ -140,14 +149,14 @@ extension RoomsBatch {
     try CachedStatement(
       database,
       """
-      INSERT INTO threadFollower (roomId, root, userId, follows, marker, seenActivity, behindSince)
-      VALUES (?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO threadFollower (roomId, root, userId, follows, marker, seenActivity, behindSince, changed)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (roomId, root, userId) DO UPDATE SET
         marker = CASE WHEN excluded.follows > follows THEN MAX(marker, excluded.marker) ELSE marker END,
         seenActivity = CASE WHEN excluded.follows = follows THEN seenActivity ELSE excluded.seenActivity END,
-        follows = excluded.follows
+        follows = excluded.follows, changed = excluded.changed
       """
-    ).run(room.id, root.ordinal, user, follows, end.ordinal, follows ? end.activity : nil, end.activity)
+    ).run(room.id, root.ordinal, user, follows, end.ordinal, follows ? end.activity : nil, end.activity, position)
   }
 
   func readInThread(
@@ -166,10 +175,10 @@ extension RoomsBatch {
       database,
       """
       UPDATE threadFollower SET marker = ?4, markerMessageId = ?5, markerTime = ?6,
-        seenActivity = CASE WHEN follows = 1 AND ?4 >= ?7 THEN ?8 END
+        seenActivity = CASE WHEN follows = 1 AND ?4 >= ?7 THEN ?8 END, changed = ?9
       WHERE roomId = ?1 AND root = ?2 AND userId = ?3 AND marker < ?4
       """
-    ).run(room.id, location.thread, user, location.ordinal, message, time, end.ordinal, end.activity)
+    ).run(room.id, location.thread, user, location.ordinal, message, time, end.ordinal, end.activity, position)
   }
 
   /// A user who leaves a room no longer follows its threads.

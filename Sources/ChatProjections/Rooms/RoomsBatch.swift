@@ -8,14 +8,16 @@ struct RoomsBatch {
   let database: Database
   private let moderation: ModerationWriter
   private let badges: BadgeTotals
-  private let keepsReports: Bool
+  let contents: RoomsProjection.Contents
   private var bufferedRooms: [RoomID: BufferedRoom] = [:]
+  /// The position of the event of a room that is being applied.
+  private(set) var position = LogPosition.origin
   /// Users whom nobody blocks, remembered while the batch is applied.
   var unblocked: Set<UserID> = []
 
-  init(_ database: Database, keepsReports: Bool) {
+  init(_ database: Database, _ contents: RoomsProjection.Contents) {
     self.database = database
-    self.keepsReports = keepsReports
+    self.contents = contents
     moderation = ModerationWriter(database)
     badges = BadgeTotals(database)
   }
@@ -54,8 +56,10 @@ struct RoomsBatch {
 
   mutating func apply(_ event: RoomEvent, in id: RoomID, _ recorded: RecordedEvent) throws {
     let room = try bufferedRoom(id)
+    position = recorded.position
     if room.row == nil {
       begin(room, with: event, recorded.stamp)
+      try noteFindable(room)
       return
     }
     switch event {
@@ -74,7 +78,7 @@ struct RoomsBatch {
       .annotations(.pinned(_, let location)), .annotations(.unpinned(_, let location)):
       try noteReply(at: location, in: room)
     case .reading(.markerMoved(let user, let message, let ordinal)):
-      try changeReading(of: user, in: room) { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
+      try changeReading(of: user, in: room) { $0.read(to: message, ordinal: ordinal, recorded) }
     case .reading(.markedUnread(let user, let message, let ordinal)):
       try changeReading(of: user, in: room) { $0.unread = UnreadMark(ordinal: ordinal, message: message) }
     case .threads(.markerMoved(let user, let message, let location)):
@@ -83,12 +87,13 @@ struct RoomsBatch {
       try setFollowing(user, root, follows, in: room)
     case .scheduling:
       room.noteScheduling()
-      try ScheduledRows(database).apply(event, in: id, recorded.stamp)
+      try ScheduledRows(database, contents).apply(event, in: id, recorded.stamp)
     case .reports(let event):
-      if keepsReports { try ReportRows(database).apply(event, in: id, of: room.row?.workspace, recorded) }
+      if contents == .everything { try ReportRows(database).apply(event, in: id, of: room.row?.workspace, recorded) }
     case .erased:
       break
     }
+    try noteChanges(event, in: room)
   }
 
   private func apply(_ event: RoomEvent.Lifecycle, to room: BufferedRoom, _ recorded: RecordedEvent) throws {
@@ -99,6 +104,7 @@ struct RoomsBatch {
     case .restored: try setArchived(nil, of: room, recorded.position)
     case .deleted:
       try ReportRows(database).close(room.id, recorded)
+      try noteFindable(room)
       try room.end(recorded.stamp, database)
     }
   }
@@ -139,6 +145,7 @@ struct RoomsBatch {
       try sendInThread(message, in: thread, by: author, content?.details?.mentions, in: room, recorded)
     case .edited(_, let location, let edit):
       try noteReply(at: location, in: room)
+      if location.isInThread { try noteThreadChange(at: location, in: room) }
       if !location.isInThread { self.edit(location.ordinal, edit, in: room, recorded) }
       let mentions = edit?.mentions ?? Mentions()
       let blocking =
@@ -158,7 +165,7 @@ struct RoomsBatch {
 
   /// Removes the row of a scheduled message that was sent.
   private func endScheduling(in room: BufferedRoom, _ event: RoomEvent, _ stamp: Stamp) throws {
-    if try room.hasScheduled(database) { try ScheduledRows(database).apply(event, in: room.id, stamp) }
+    if try room.hasScheduled(database) { try ScheduledRows(database, contents).apply(event, in: room.id, stamp) }
   }
 
   /// The first event of a room is its creation. If that was erased, the room has no name.
@@ -177,7 +184,7 @@ struct RoomsBatch {
         creationFingerprint: creation?.fingerprint, created: stamp, workspace: creation?.workspace,
         isPublic: creation?.isPublic ?? false, topic: creation?.topic.flatMap { $0.isEmpty ? nil : $0 },
         revision: stamp.position, archived: nil, lastOrdinal: 0, memberCount: 0, deletedCount: 0,
-        activity: stamp.position, lastMessage: nil))
+        activity: stamp.position, changed: stamp.position, shown: stamp.position, lastMessage: nil))
   }
 
   private func edit(_ room: BufferedRoom, _ edit: RoomEdit, _ position: LogPosition) {
@@ -222,13 +229,14 @@ struct RoomsBatch {
       MemberRow(
         room: room.id, user: user, role: role, joined: recorded.stamp, joinedOrdinal: last, marker: last,
         mutedUntil: nil, silencedUntil: try moderation.takeSilence(of: user, in: room.id),
-        tracked: isTracked ? TrackedRoom(activity: row.activity) : nil))
+        own: position, tracked: isTracked ? TrackedRoom(activity: row.activity, changed: position) : nil))
     if !isTracked { badges.changeUntracked(user, by: 1) }
     room.change {
       $0.memberCount += 1
       if isTracked { $0.tracked.append(user) }
       if role == .owner { $0.hasHadOwner = true }
     }
+    try noteArrival(in: room)
     try moderation.note(change, of: user, role, in: room.id, recorded)
   }
 
@@ -246,6 +254,7 @@ struct RoomsBatch {
       $0.memberCount -= 1
       $0.tracked.removeAll { $0 == user }
     }
+    try noteDeparture(of: user, from: room)
     return true
   }
 
@@ -268,7 +277,7 @@ struct RoomsBatch {
     try LeftOutMessages.add(blocking.members, .unread, at: .room(ordinal), in: room, database)
     try countMessage(except: blocking.members, in: room)
     let sender = try room.member(author, database)
-    sender.change { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
+    sender.change { $0.read(to: message, ordinal: ordinal, recorded) }
     countReading(of: sender, in: room)
     if let details = content?.details {
       try addMentions(details.mentions, at: .room(ordinal), except: blocking, to: room)
@@ -303,11 +312,12 @@ struct RoomsBatch {
 
 extension MemberRow {
   /// The marker only moves forward. Reading up to the unread mark or beyond removes that mark.
-  fileprivate mutating func read(to message: MessageID, ordinal: UInt64, at time: Timestamp) {
+  fileprivate mutating func read(to message: MessageID, ordinal: UInt64, _ recorded: RecordedEvent) {
     if let mark = unread, mark.ordinal <= ordinal { unread = nil }
     guard ordinal > marker else { return }
     marker = ordinal
-    read = ReadPoint(message: message, time: time)
+    read = ReadPoint(message: message, time: recorded.occurredAt)
+    markerPosition = recorded.position
   }
 }
 

@@ -11,7 +11,7 @@ package struct RoomsProjection: Projection {
   package typealias Queries = RoomsQueries
 
   package static let name = "rooms"
-  package static let schemaVersion = 5
+  package static let schemaVersion = 6
   package static let secretColumns: Set<String> = [
     "invite.tokenHash", "room.fingerprint", "deletedRoom.fingerprint", "workspaceInvite.tokenHash",
     "workspace.fingerprint", "report.fingerprint",
@@ -20,20 +20,26 @@ package struct RoomsProjection: Projection {
   package static let needsUpkeep = true
 
   private var log = WALTruncation()
-  private let keepsReports: Bool
+  private let contents: Contents
 
-  package init() { self.init(keepsReports: true) }
+  /// What the tables contain.
+  package enum Contents: Sendable {
+    case everything
+    /// What badges are computed from, for the push outbox: no reports, and not where something last changed.
+    case counts
+  }
 
-  /// - Parameter keepsReports: whether the table `report` has rows. The push outbox does not need them.
-  package init(keepsReports: Bool) { self.keepsReports = keepsReports }
+  package init() { self.init(.everything) }
+
+  package init(_ contents: Contents) { self.contents = contents }
 
   package static func createTables(_ database: Database) throws { try RoomsTables.create(database) }
 
   package static func createIndexes(_ database: Database) throws { try RoomsTables.createIndexes(database) }
 
   package mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws {
-    var batch = RoomsBatch(database, keepsReports: keepsReports)
-    let workspaces = WorkspaceWriter(database)
+    var batch = RoomsBatch(database, contents)
+    let workspaces = WorkspaceWriter(database, contents)
     var versions = StreamVersions()
     for recorded in events {
       switch recorded.event {
@@ -69,9 +75,13 @@ package struct RoomsProjection: Projection {
       nulledColumn: BulkDeletion.NulledColumn(name: "workspaceId", index: "report_with_workspace")),
     BulkDeletion.RowSet(scope: .room, table: "mention", owner: "roomId", key: "thread, ordinal, userId"),
     BulkDeletion.RowSet(scope: .room, table: "leftOut", owner: "roomId", key: "thread, ordinal, scope"),
+    BulkDeletion.RowSet(
+      scope: .room, table: "change", owner: "scope", letter: ChangeScope.roomLetter, key: "type, entity"),
     BulkDeletion.RowSet(scope: .workspace, table: "workspaceMember", owner: "workspaceId", key: "userId"),
     BulkDeletion.RowSet(scope: .workspace, table: "workspaceInvite", owner: "workspaceId", key: "id"),
     BulkDeletion.RowSet(scope: .workspace, table: "invitation", owner: "workspaceId", key: "userId"),
+    BulkDeletion.RowSet(
+      scope: .workspace, table: "change", owner: "scope", letter: ChangeScope.workspaceLetter, key: "type, entity"),
   ]
 }
 

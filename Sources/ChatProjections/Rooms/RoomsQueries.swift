@@ -111,8 +111,8 @@ package struct RoomsQueries: ReadModelQueries {
   }
 
   static let roomColumns = """
-    id, kind, lastOrdinal, memberCount, deletedCount, activity, archivedPosition, archivedTime, creator, fingerprint,
-    createdPosition, createdTime, revision, workspaceId, isPublic, hasHadOwner, tracked, picture, topic, name,
+    id, kind, lastOrdinal, memberCount, deletedCount, activity, changed, shown, largeSince, archivedPosition, archivedTime,
+    creator, fingerprint, createdPosition, createdTime, revision, workspaceId, isPublic, hasHadOwner, tracked, picture, topic, name,
     lastMessageId, lastMessageSender, lastMessageSentAt, lastMessagePosition, lastMessageRevision, lastMessageEditedAt,
     lastMessageDeletedAt, lastMessageDetails, lastMessageText
     """
@@ -123,14 +123,15 @@ package struct RoomsQueries: ReadModelQueries {
     let lastOrdinal = try row.unsigned()
     let memberCount = try row.unsigned()
     let deletedCount = try row.unsigned()
-    let activity = try row.position()
+    let (activity, changed, shown) = try (row.position(), row.position(), row.position())
+    let largeSince = try row.optional { try $0.position() }
     let archived = try row.optionalStamp()
     return try RoomRow(
       id: id, kind: kind, name: "", creator: row.optional { try $0.id() },
       creationFingerprint: row.optional { try $0.fingerprint() }, created: row.stamp(), isPublic: false,
       revision: row.position(), archived: archived, lastOrdinal: lastOrdinal, memberCount: memberCount,
       deletedCount: deletedCount,
-      activity: activity, lastMessage: nil
+      activity: activity, changed: changed, shown: shown, largeSince: largeSince, lastMessage: nil
     ).completed(from: &row)
   }
 
@@ -165,7 +166,7 @@ package struct RoomsQueries: ReadModelQueries {
 
   static let memberColumns = """
     roomId, userId, role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, silencedUntil, markerMessageId,
-    markerTime, unreadFrom, unreadMessageId, list, roomActivity, unreadCount, mentionCount
+    markerTime, unreadFrom, unreadMessageId, own, markerPosition, list, roomActivity, changed, unreadCount, mentionCount
     """
 
   static func readMember(_ row: inout RowReader) throws -> MemberRow {
@@ -173,18 +174,20 @@ package struct RoomsQueries: ReadModelQueries {
       room: row.id(), user: row.id(), role: row.choice(), joined: row.stamp(), joinedOrdinal: row.unsigned(),
       marker: row.unsigned(), mutedUntil: row.optional { try $0.time() },
       silencedUntil: row.optional { try $0.time() }, read: readPoint(&row), unread: readUnreadMark(&row),
-      tracked: readTracked(&row))
+      own: row.position(),
+      markerPosition: row.optional { try $0.position() }, tracked: readTracked(&row))
   }
 
-  /// Reads four columns, which are NULL together.
+  /// Reads five columns, which are NULL together.
   private static func readTracked(_ row: inout RowReader) throws -> TrackedRoom? {
     if row.isNull {
-      row.skip(4)
+      row.skip(5)
       return nil
     }
     let list = try row.choice(TrackedRoom.List.self)
     return try TrackedRoom(
-      activity: row.position(), list: list, unreadCount: row.unsigned(), mentionCount: row.unsigned())
+      activity: row.position(), changed: row.position(), list: list, unreadCount: row.unsigned(),
+      mentionCount: row.unsigned())
   }
 
   /// Omits users without a profile.

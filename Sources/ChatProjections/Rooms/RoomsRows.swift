@@ -58,6 +58,12 @@ package struct RoomRow: Sendable, Hashable {
   package var deletedCount: UInt64
   /// Where the last message was sent; where the room was created if there is none. Room lists are sorted by it.
   package var activity: LogPosition
+  /// Where anything last changed that the room's members mirror: the room, its members, markers or messages.
+  package var changed: LogPosition
+  /// Where the room as all of its members see it last changed. A reaction, for example, does not change it.
+  package var shown: LogPosition
+  /// Where the room first had more than `Limits.receiptMembers` members. Nil if it never had.
+  package var largeSince: LogPosition?
   package var lastMessage: MessageRow?
 }
 
@@ -77,6 +83,10 @@ package struct MemberRow: Sendable, Hashable {
   package var read: ReadPoint?
   /// From which message on messages are shown as unread, although the marker is beyond it.
   package var unread: UnreadMark?
+  /// Where the membership itself last changed: the role, a silence, a mute, the marker or the unread mark.
+  package var own: LogPosition
+  /// Where the marker last moved. Nil if it never did.
+  package var markerPosition: LogPosition?
   /// Nil if the member is not tracked.
   package var tracked: TrackedRoom?
 

@@ -14,6 +14,7 @@ enum RoomsTables {
     try database.execute(sql: moderation)
     try database.execute(sql: workspaces)
     try Profiles.createTable(database)
+    try Changes.createTable(database)
     try HiddenReaders.createTable(database)
     try Blockers.createTables(database)
     try LeftOutMessages.createTable(database)
@@ -30,6 +31,7 @@ enum RoomsTables {
     try database.execute(
       sql: """
         CREATE INDEX member_by_user ON member (userId, list, roomActivity);
+        CREATE INDEX member_by_change ON member (userId, changed) WHERE changed IS NOT NULL;
         CREATE INDEX member_by_join ON member (roomId, joinedPosition);
         CREATE INDEX invite_by_token ON invite (tokenHash);
         CREATE INDEX invite_by_creation ON invite (roomId, createdPosition);
@@ -47,8 +49,9 @@ enum RoomsTables {
     try ReportRows.createIndexes(database)
   }
 
-  /// `room.tracked` has the IDs of the room's tracked members. In a tracked member's row, the last four columns are
-  /// computed from the room and the member's marker; in other rows they are NULL. See `TrackedRoom`.
+  /// `room.tracked` has the IDs of the room's tracked members. In a tracked member's row, the last five columns are
+  /// computed from the room and the member's marker; in other rows they are NULL. See `TrackedRoom`. The columns `changed`,
+  /// `shown`, `largeSince`, `own` and `markerPosition` say where something last changed. See `RoomsBatch+Changes`.
   private static let rooms = """
     CREATE TABLE room (
       id BLOB PRIMARY KEY NOT NULL,
@@ -57,6 +60,9 @@ enum RoomsTables {
       memberCount INTEGER NOT NULL,
       deletedCount INTEGER NOT NULL,
       activity INTEGER NOT NULL,
+      changed INTEGER NOT NULL,
+      shown INTEGER NOT NULL,
+      largeSince INTEGER,
       archivedPosition INTEGER,
       archivedTime INTEGER,
       creator BLOB,
@@ -103,8 +109,11 @@ enum RoomsTables {
       markerTime INTEGER,
       unreadFrom INTEGER,
       unreadMessageId BLOB,
+      own INTEGER NOT NULL,
+      markerPosition INTEGER,
       list INTEGER,
       roomActivity INTEGER,
+      changed INTEGER,
       unreadCount INTEGER,
       mentionCount INTEGER,
       PRIMARY KEY (roomId, userId)
@@ -166,6 +175,7 @@ enum RoomsTables {
       createdPosition INTEGER NOT NULL,
       createdTime INTEGER NOT NULL,
       revision INTEGER NOT NULL,
+      changed INTEGER NOT NULL,
       deletedPosition INTEGER,
       deletedTime INTEGER,
       memberCount INTEGER NOT NULL,

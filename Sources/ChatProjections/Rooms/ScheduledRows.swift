@@ -72,8 +72,11 @@ package struct DueMessage: Sendable, Hashable {
 struct ScheduledRows {
   private let database: Database
 
-  init(_ database: Database) {
+  private let contents: RoomsProjection.Contents
+
+  init(_ database: Database, _ contents: RoomsProjection.Contents) {
     self.database = database
+    self.contents = contents
   }
 
   /// The content comes last, because it may be long.
@@ -115,7 +118,7 @@ struct ScheduledRows {
     case .scheduling(.failed(let id, let reason)):
       try fail(id, reason, in: room, stamp)
     case .scheduling(.cancelled(let id)), .messages(.sent(let id, _, _, _)):
-      try CachedStatement(database, "DELETE FROM scheduled WHERE roomId = ? AND messageId = ?").run(room, id)
+      try remove(id, in: room, stamp)
     case .lifecycle, .sharing, .members, .messages(.edited), .messages(.deleted), .annotations, .reading, .threads,
       .reports, .erased:
       break
@@ -132,6 +135,7 @@ struct ScheduledRows {
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (roomId, messageId) DO NOTHING
       """
     ).run(room, id, message.author, message.sendAt, stamp, stamp.position, content)
+    try note(id, of: message.author, in: room, stamp)
   }
 
   private func update(_ id: MessageID, _ message: ScheduledMessage, in room: RoomID, _ stamp: Stamp) throws {
@@ -143,6 +147,14 @@ struct ScheduledRows {
       WHERE roomId = ? AND messageId = ? AND failure IS NULL
       """
     ).run(message.sendAt, stamp.position, content, room, id)
+    try note(id, of: message.author, in: room, stamp)
+  }
+
+  private func remove(_ id: MessageID, in room: RoomID, _ stamp: Stamp) throws {
+    let author = try CachedStatement(
+      database, "DELETE FROM scheduled WHERE roomId = ? AND messageId = ? RETURNING author"
+    ).first(room, id) { try $0.id(UserID.self) }
+    if let author { try note(id, of: author, in: room, stamp) }
   }
 
   private func fail(_ id: MessageID, _ reason: SchedulingFailure, in room: RoomID, _ stamp: Stamp) throws {
@@ -154,13 +166,22 @@ struct ScheduledRows {
       WHERE roomId = ? AND messageId = ?
       """
     ).run(Int64(reason.rawValue), stamp, stamp.position, room, id)
-    try CachedStatement(
+    try note(id, of: author, in: room, stamp)
+    let dropped = try CachedStatement(
       database,
       """
       DELETE FROM scheduled WHERE author = ? AND roomId = ? AND failedPosition <= (
         SELECT failedPosition FROM scheduled WHERE author = ? AND roomId = ? AND failure IS NOT NULL
         ORDER BY failedPosition DESC LIMIT 1 OFFSET ?)
+      RETURNING messageId
       """
-    ).run(author, room, author, room, Limits.scheduledMessagesPerUserAndRoom)
+    ).all(author, room, author, room, Limits.scheduledMessagesPerUserAndRoom) { try $0.id(MessageID.self) }
+    for id in dropped { try note(id, of: author, in: room, stamp) }
+  }
+
+  private func note(_ id: MessageID, of author: UserID, in room: RoomID, _ stamp: Stamp) throws {
+    guard contents == .everything else { return }
+    let message = ChangedEntity(type: .scheduledMessage, id: id.uuid, room: room.uuid)
+    try Changes.note(message, in: .user(author), at: stamp.position, database)
   }
 }

@@ -8,6 +8,9 @@ import GRDB
 /// the rows of followers who had read everything before it. `behindSince` is the position at which the thread became
 /// unread for the follower. Badges and pages only read the threads that became unread last
 /// (`RoomsQueries.unreadThreads`).
+///
+/// `thread.changed` is where a reply was last sent, edited or deleted; `threadFollower.changed`, where the user's marker
+/// or following last changed.
 enum ThreadTables {
   static func create(_ database: Database) throws {
     try database.execute(
@@ -19,6 +22,7 @@ enum ThreadTables {
           lastOrdinal INTEGER NOT NULL,
           deletedCount INTEGER NOT NULL,
           activity INTEGER NOT NULL,
+          changed INTEGER NOT NULL,
           PRIMARY KEY (roomId, root)
         ) STRICT, WITHOUT ROWID;
 
@@ -30,6 +34,7 @@ enum ThreadTables {
           marker INTEGER NOT NULL,
           seenActivity INTEGER,
           behindSince INTEGER NOT NULL,
+          changed INTEGER NOT NULL,
           markerMessageId BLOB,
           markerTime INTEGER,
           PRIMARY KEY (roomId, root, userId)
@@ -52,6 +57,8 @@ enum ThreadTables {
   static func createIndexes(_ database: Database) throws {
     try database.execute(
       sql: """
+        CREATE INDEX thread_by_change ON thread (roomId, changed);
+        CREATE INDEX follower_by_change ON threadFollower (userId, changed);
         CREATE INDEX follower_behind ON threadFollower (userId, behindSince) WHERE follows = 1 AND seenActivity IS NULL;
         CREATE INDEX follower_by_activity ON threadFollower (userId, seenActivity) WHERE seenActivity IS NOT NULL;
         """)

@@ -23,6 +23,8 @@ package struct TrackedRoom: Sendable, Hashable {
 
   /// The same as `RoomRow.activity`.
   package var activity: LogPosition
+  /// Where the room or the membership last changed: the later of `RoomRow.changed` and `MemberRow.own`.
+  package var changed: LogPosition
   package var list = List.open
   package var unreadCount: UInt64 = 0
   package var mentionCount: UInt64 = 0

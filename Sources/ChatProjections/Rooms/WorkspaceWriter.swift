@@ -9,8 +9,11 @@ import GRDB
 struct WorkspaceWriter {
   private let database: Database
 
-  init(_ database: Database) {
+  private let contents: RoomsProjection.Contents
+
+  init(_ database: Database, _ contents: RoomsProjection.Contents) {
     self.database = database
+    self.contents = contents
   }
 
   func apply(_ event: WorkspaceEvent, in id: WorkspaceID, _ recorded: RecordedEvent) throws {
@@ -29,18 +32,17 @@ struct WorkspaceWriter {
     case .sharing(.inviteRevoked(let invite)):
       try InviteWriter(database).revoke(invite, in: id, recorded.stamp)
     case .members(.joined(let user, let role, let method)):
-      try forgetInvitation(of: user, into: id)
+      try forgetInvitation(of: user, into: id, recorded.position)
       try admit(user, role, to: id, recorded.stamp)
       if case .link(let invite) = method { try InviteWriter(database).countUse(of: invite, in: id) }
     case .members(.left(let user)), .members(.removed(let user)):
-      try dismiss(user, from: id)
+      try dismiss(user, from: id, recorded.position)
     case .invitations(.invited(let user, let role)):
       try invite(user, role, into: id, recorded)
     case .invitations(.withdrawn(let user)):
-      try forgetInvitation(of: user, into: id)
+      try forgetInvitation(of: user, into: id, recorded.position)
     case .members(.roleChanged(let user, let role)):
-      try run(
-        "UPDATE workspaceMember SET role = ? WHERE workspaceId = ? AND userId = ?", Int64(role.rawValue), id, user)
+      try changeRole(of: user, to: role, in: id, recorded.position)
     }
   }
 
@@ -67,9 +69,10 @@ struct WorkspaceWriter {
     }
     try run(
       """
-      INSERT INTO workspace (id, version, fingerprint, createdPosition, createdTime, revision, memberCount, name)
-      VALUES (?, ?, ?, ?, ?, ?, 0, ?)
-      """, id, recorded.version.value, creation?.fingerprint, recorded.stamp, recorded.position, creation?.name ?? "")
+      INSERT INTO workspace (id, version, fingerprint, createdPosition, createdTime, revision, changed, memberCount, name)
+      VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?)
+      """, id, recorded.version.value, creation?.fingerprint, recorded.stamp, recorded.position, recorded.position,
+      creation?.name ?? "")
   }
 
   private func edit(_ id: WorkspaceID, _ edit: WorkspaceEdit, _ position: LogPosition) throws {
@@ -84,7 +87,7 @@ struct WorkspaceWriter {
       change.apply(to: &picture)
       try run("UPDATE workspace SET picture = ? WHERE id = ?", picture, id)
     }
-    try run("UPDATE workspace SET revision = ? WHERE id = ?", position, id)
+    try run("UPDATE workspace SET revision = ?1, changed = ?1 WHERE id = ?2", position, id)
   }
 
   /// Keeps the row without its texts, so that the ID stays taken. `BulkDeletion` removes the other rows later.
@@ -105,16 +108,39 @@ struct WorkspaceWriter {
       INSERT INTO workspaceMember (workspaceId, userId, role, joinedPosition, joinedTime) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (workspaceId, userId) DO NOTHING
       """, id, user, Int64(role.rawValue), stamp)
-    if admitted > 0 { try count(1, in: id) }
+    guard admitted > 0 else { return }
+    try count(1, in: id, stamp.position)
+    try note(.workspace, id.uuid, in: .user(user), stamp.position)
   }
 
-  private func dismiss(_ user: UserID, from id: WorkspaceID) throws {
+  private func changeRole(
+    of user: UserID, to role: WorkspaceRole, in id: WorkspaceID, _ position: LogPosition
+  ) throws {
+    let changed = try run(
+      "UPDATE workspaceMember SET role = ? WHERE workspaceId = ? AND userId = ?", Int64(role.rawValue), id, user)
+    guard changed > 0 else { return }
+    try note(.workspace, id.uuid, in: .user(user), position)
+    try note(.workspaceMember, user.uuid, in: .workspace(id), position)
+  }
+
+  private func dismiss(_ user: UserID, from id: WorkspaceID, _ position: LogPosition) throws {
     let dismissed = try run("DELETE FROM workspaceMember WHERE workspaceId = ? AND userId = ?", id, user)
-    if dismissed > 0 { try count(-1, in: id) }
+    guard dismissed > 0 else { return }
+    try count(-1, in: id, position)
+    try note(.workspace, id.uuid, in: .user(user), position)
+    try note(.workspaceMember, user.uuid, in: .workspace(id), position)
   }
 
-  private func count(_ change: Int, in id: WorkspaceID) throws {
-    try run("UPDATE workspace SET memberCount = memberCount + ? WHERE id = ?", change, id)
+  private func count(_ change: Int, in id: WorkspaceID, _ position: LogPosition) throws {
+    try run("UPDATE workspace SET memberCount = memberCount + ?, changed = ? WHERE id = ?", change, position, id)
+  }
+
+  /// Notes that something changed for a user, or for the workspace's members.
+  private func note(
+    _ type: ChangeType, _ entity: UUIDBytes, in scope: ChangeScope, _ position: LogPosition
+  ) throws {
+    guard contents == .everything else { return }
+    try Changes.note(ChangedEntity(type: type, id: entity), in: scope, at: position, database)
   }
 
   // MARK: - Invitations
@@ -122,15 +148,17 @@ struct WorkspaceWriter {
   private func invite(
     _ user: UserID, _ role: WorkspaceRole, into id: WorkspaceID, _ recorded: RecordedEvent
   ) throws {
-    try run(
+    let invited = try run(
       """
       INSERT OR REPLACE INTO invitation (workspaceId, userId, role, madePosition, madeTime, inviter)
       SELECT ?1, ?2, ?3, ?4, ?5, ?6
       WHERE NOT EXISTS (SELECT 1 FROM workspaceMember WHERE workspaceId = ?1 AND userId = ?2)
       """, id, user, Int64(role.rawValue), recorded.stamp, recorded.actor)
+    if invited > 0 { try note(.invitation, id.uuid, in: .user(user), recorded.position) }
   }
 
-  private func forgetInvitation(of user: UserID, into id: WorkspaceID) throws {
-    try run("DELETE FROM invitation WHERE workspaceId = ? AND userId = ?", id, user)
+  private func forgetInvitation(of user: UserID, into id: WorkspaceID, _ position: LogPosition) throws {
+    let forgotten = try run("DELETE FROM invitation WHERE workspaceId = ? AND userId = ?", id, user)
+    if forgotten > 0 { try note(.invitation, id.uuid, in: .user(user), position) }
   }
 }

@@ -9,13 +9,13 @@ package import GRDB
 /// past the message. So all notifications up to the checkpoint have been enumerated. Outcomes in the log remove rows.
 /// So if the file is lost, it is rebuilt from the log with only the rows that are not settled.
 ///
-/// It also has the tables of `rooms`, updated up to each message, so that the badge is computed by the same code. Only
-/// `report` stays empty. Nothing is enumerated before the first outcomes in the log: recording them switches push on.
+/// It also has the tables of `rooms`, updated up to each message, so that the badge is computed by the same code. The tables
+/// `report` and `change` stay empty. Nothing is enumerated before the first outcomes in the log: recording them switches push on.
 package struct PushProjection: Projection {
   package typealias Queries = PushQueries
 
   package static let name = "push"
-  package static let schemaVersion = 5
+  package static let schemaVersion = 6
   package static let secretColumns: Set<String> = ["pushDevice.apnsToken", "pushDevice.fcmToken"]
 
   package static let bulkDeletedRows =
@@ -29,7 +29,7 @@ package struct PushProjection: Projection {
   /// computation of a badge.
   package static let rowsPerTransaction = 20_000
 
-  private var rooms = RoomsProjection(keepsReports: false)
+  private var rooms = RoomsProjection(.counts)
   /// Nil until it is read from the file.
   private var isSwitchedOn: Bool?
   private let rowsPerTransaction: Int
