@@ -27,9 +27,12 @@ extension TimelineBatch {
       ON CONFLICT (roomId, thread, ordinal, emoji) DO UPDATE SET count = count + 1
       """
     ).run(room, location, emoji, recorded.position)
+    try noteChange(at: location, in: room, recorded.position)
   }
 
-  func unreact(_ emoji: String, by user: UserID, at location: MessageLocation, in room: RoomID) throws {
+  func unreact(
+    _ emoji: String, by user: UserID, at location: MessageLocation, in room: RoomID, _ position: LogPosition
+  ) throws {
     let removed = try CachedStatement(
       database,
       "DELETE FROM reaction WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND userId = ?"
@@ -41,6 +44,7 @@ extension TimelineBatch {
     ] {
       try CachedStatement(database, statement).run(room, location, emoji)
     }
+    try noteChange(at: location, in: room, position)
   }
 
   // MARK: - Pins
@@ -48,17 +52,19 @@ extension TimelineBatch {
   /// If the message is already pinned, the first pin is kept.
   func pin(_ message: MessageID, at location: MessageLocation, in room: RoomID, _ recorded: RecordedEvent) throws {
     guard try existsUndeleted(location, in: room) else { return }
-    try CachedStatement(
+    let pinned = try CachedStatement(
       database,
       """
       INSERT INTO pin (roomId, thread, ordinal, messageId, position, time, pinnedAt, pinnedBy)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (roomId, thread, ordinal) DO NOTHING
       """
     ).run(room, location, message, recorded.stamp, recorded.occurredAt, recorded.actor)
+    if pinned > 0 { try noteChange(at: location, in: room, recorded.position) }
   }
 
-  func unpin(at location: MessageLocation, in room: RoomID) throws {
-    try remove("pin", at: location, in: room)
+  func unpin(at location: MessageLocation, in room: RoomID, _ position: LogPosition) throws {
+    guard try remove("pin", at: location, in: room) > 0 else { return }
+    try noteChange(at: location, in: room, position)
   }
 
   // MARK: - Earlier texts
@@ -81,7 +87,9 @@ extension TimelineBatch {
     for table in ["reaction", "reactionCount", "pin", "revision"] { try remove(table, at: location, in: room) }
   }
 
-  private func remove(_ table: String, at location: MessageLocation, in room: RoomID) throws {
+  /// - Returns: the number of rows that were removed.
+  @discardableResult
+  private func remove(_ table: String, at location: MessageLocation, in room: RoomID) throws -> Int {
     try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ? AND thread = ? AND ordinal = ?")
       .run(room, location)
   }

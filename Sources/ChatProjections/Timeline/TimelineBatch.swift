@@ -60,11 +60,11 @@ struct TimelineBatch {
     case .annotations(.reactionAdded(_, let location, let user, let emoji)):
       try react(emoji, by: user, at: location, in: room, recorded)
     case .annotations(.reactionRemoved(_, let location, let user, let emoji)):
-      try unreact(emoji, by: user, at: location, in: room)
+      try unreact(emoji, by: user, at: location, in: room, recorded.position)
     case .annotations(.pinned(let message, let location)):
       try pin(message, at: location, in: room, recorded)
     case .annotations(.unpinned(_, let location)):
-      try unpin(at: location, in: room)
+      try unpin(at: location, in: room, recorded.position)
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated),
       .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .reading, .threads,
       .scheduling, .reports:
@@ -102,7 +102,9 @@ struct TimelineBatch {
     try insert.run(
       room, location, message, author, recorded.occurredAt, recorded.position, recorded.position, details,
       content?.text ?? "")
-    if let thread { try countReply(thread, by: author, in: room, recorded) }
+    guard let thread else { return }
+    try countReply(thread, by: author, in: room, recorded)
+    try noteReplies(ofThread: thread.root.ordinal, in: room, recorded.position)
   }
 
   /// Nil if the room does not exist.
@@ -131,6 +133,7 @@ struct TimelineBatch {
       WHERE roomId = ? AND thread = ? AND ordinal = ?
       """
     ).run(message.text, details, recorded.occurredAt, recorded.position, room, location)
+    try noteChange(at: location, in: room, recorded.position)
   }
 
   /// Keeps the row, so that the ordinals have no gaps. Removes the message's text, details and additions.
@@ -144,6 +147,9 @@ struct TimelineBatch {
       """
     ).run(recorded.occurredAt, recorded.position, room, location)
     try removeAdditions(at: location, in: room)
-    if location.isInThread { try discountReply(location, by: message.sender, in: room) }
+    try noteChange(at: location, in: room, recorded.position)
+    guard location.isInThread else { return }
+    try discountReply(location, by: message.sender, in: room)
+    try noteReplies(ofThread: location.thread, in: room, recorded.position)
   }
 }

@@ -7,7 +7,7 @@ package struct TimelineProjection: Projection {
   package typealias Queries = TimelineQueries
 
   package static let name = "timeline"
-  package static let schemaVersion = 3
+  package static let schemaVersion = 4
 
   package static let needsUpkeep = true
 
@@ -52,6 +52,7 @@ package struct TimelineProjection: Projection {
     BulkDeletion.RowSet(scope: .room, table: "reaction", owner: "roomId", key: "thread, ordinal, emoji, userId"),
     BulkDeletion.RowSet(scope: .room, table: "reactionCount", owner: "roomId", key: "thread, ordinal, emoji"),
     BulkDeletion.RowSet(scope: .room, table: "pin", owner: "roomId", key: "thread, ordinal"),
+    BulkDeletion.RowSet(scope: .room, table: "messageChange", owner: "roomId", key: "thread, ordinal"),
   ]
 }
 

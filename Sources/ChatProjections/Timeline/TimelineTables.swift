@@ -35,6 +35,7 @@ enum TimelineTables {
         ) STRICT, WITHOUT ROWID;
         """)
     try createAdditions(database)
+    try createChanges(database)
     try BulkDeletion.createTable(database)
   }
 
@@ -106,11 +107,26 @@ enum TimelineTables {
         """)
   }
 
+  /// Where messages changed after they were sent. See `TimelineBatch+Changes`.
+  private static func createChanges(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE messageChange (
+          roomId BLOB NOT NULL,
+          thread INTEGER NOT NULL,
+          ordinal INTEGER NOT NULL,
+          position INTEGER NOT NULL,
+          PRIMARY KEY (roomId, thread, ordinal)
+        ) STRICT, WITHOUT ROWID
+        """)
+  }
+
   static func createIndexes(_ database: Database) throws {
     try database.execute(
       sql: """
         CREATE INDEX message_by_time ON message (roomId, thread, sentAt, ordinal);
         CREATE INDEX participant_by_ordinal ON threadParticipant (roomId, root, firstOrdinal);
+        CREATE INDEX messageChange_by_position ON messageChange (roomId, position, thread, ordinal);
         CREATE INDEX reaction_by_position ON reaction (roomId, thread, ordinal, position);
         CREATE INDEX reaction_kind_by_position ON reactionCount (roomId, thread, ordinal, firstPosition);
         """)

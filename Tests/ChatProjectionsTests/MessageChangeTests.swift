@@ -1,0 +1,143 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import GRDB
+import Testing
+
+@testable import ChatProjections
+
+@Suite("timeline notes where messages changed after they were sent")
+struct MessageChangeTests {
+  private let owner = UserID.numbered(1)
+  private let tea = RoomID.numbered(9)
+  private let first = MessageID.numbered(100)
+
+  private func changed(
+    _ script: EventScript, after position: LogPosition = .origin, _ location: MessageLocation? = nil, limit: Int = 100
+  ) throws -> [ChangedMessage] {
+    try build(TimelineProjection.self, script.events).read { (database) throws in
+      try TimelineQueries(database).changedMessages(
+        of: tea, after: position, location, through: script.last.position, limit: limit)
+    }
+  }
+
+  private func reply(_ number: UInt64) -> RoomEvent {
+    let thread = ThreadLocation(root: ThreadRoot(message: first, ordinal: 1), rootAuthor: owner, ordinal: number)
+    return .messages(.sent(.numbered(200 + number), author: owner, thread: thread, .plain("reply")))
+  }
+
+  @Test("each event notes the messages that it changes, and nothing if it has no effect")
+  func events() throws {
+    var script = EventScript()
+    script.create(tea, by: owner)
+    script.send(2, to: tea, by: owner, firstID: 100)
+    #expect(try changed(script) == [])
+    let (root, inThread): (MessageLocation, MessageLocation) = (.room(1), MessageLocation(thread: 1, ordinal: 1))
+    let expected: [(RoomEvent, [MessageLocation])] = [
+      (.messages(.edited(first, at: root, .plain("new"))), [root]),
+      (.annotations(.reactionAdded(first, at: root, by: owner, emoji: "+")), [root]),
+      (.annotations(.reactionAdded(first, at: root, by: owner, emoji: "+")), []),
+      (.annotations(.reactionRemoved(first, at: root, by: owner, emoji: "+")), [root]),
+      (.annotations(.reactionRemoved(first, at: root, by: owner, emoji: "+")), []),
+      (.annotations(.pinned(first, at: root)), [root]), (.annotations(.pinned(first, at: root)), []),
+      (.annotations(.unpinned(first, at: root)), [root]), (.annotations(.unpinned(first, at: root)), []),
+      (reply(1), [root]),
+      (.messages(.edited(.numbered(201), at: inThread, .plain("new"))), [inThread]),
+      (.messages(.deleted(.numbered(201), at: inThread)), [root, inThread]),
+      (.messages(.deleted(.numbered(201), at: inThread)), []),
+      (.messages(.deleted(first, at: root)), [root]),
+      (.messages(.edited(first, at: root, .plain("late"))), []),
+      (.annotations(.pinned(first, at: root)), []),
+      (reply(2), [root]),
+    ]
+    for (event, locations) in expected {
+      let before = script.last.position
+      script.room(tea, event, by: owner)
+      let found = try changed(script, after: before)
+      #expect(found.map(\.location) == locations, "\(event)")
+      #expect(found.allSatisfy { $0.position == script.last.position })
+    }
+  }
+
+  @Test("every message row that an event changes is noted at that event", arguments: [41, 42, 43] as [UInt64])
+  func everyChange(seed: UInt64) throws {
+    func rows(_ database: Database) throws -> [[DatabaseValue]: [DatabaseValue]] {
+      var rows: [[DatabaseValue]: [DatabaseValue]] = [:]
+      let sql = """
+        SELECT roomId, thread, ordinal, position, text, deletedAt, details,
+          (SELECT replies FROM thread WHERE thread.roomId = message.roomId AND root = ordinal AND message.thread = 0),
+          (SELECT group_concat(emoji || count) FROM reactionCount AS r WHERE r.roomId = message.roomId
+            AND r.thread = message.thread AND r.ordinal = message.ordinal),
+          EXISTS (SELECT 1 FROM pin WHERE pin.roomId = message.roomId AND pin.thread = message.thread
+            AND pin.ordinal = message.ordinal)
+        FROM message
+        """
+      for row in try Row.fetchAll(database, sql: sql) {
+        let values = Array(row.databaseValues)
+        rows[Array(values.prefix(3))] = Array(values.dropFirst(3))
+      }
+      return rows
+    }
+    let queue = try build(TimelineProjection.self, [])
+    var projection = TimelineProjection()
+    var (before, changes) = (try queue.read(rows), 0)
+    for recorded in RandomHistory(seed: seed, events: 500).events {
+      try queue.write { (database) throws in
+        let previous = LogPosition(recorded.position.value - 1)
+        _ = try ProjectionBatch.apply([recorded], after: previous, with: &projection, to: database)
+      }
+      let after = try queue.read(rows)
+      let noted = try queue.read { (database) throws in
+        try Row.fetchAll(
+          database, sql: "SELECT roomId, thread, ordinal FROM messageChange WHERE position = ?",
+          arguments: [Int64(recorded.position.value)]
+        ).map { Array($0.databaseValues) }
+      }
+      let changed = after.keys.filter { before[$0] != nil && before[$0] != after[$0] }
+      #expect(Set(changed) == Set(noted), "\(recorded.event)")
+      changes += changed.count
+      before = after
+    }
+    #expect(changes > 50)
+  }
+
+  @Test("pages may end between two messages that changed at one position, and a target leaves out later changes")
+  func pages() throws {
+    var script = EventScript()
+    script.create(tea, by: owner)
+    script.send(3, to: tea, by: owner, firstID: 100)
+    for number in 1...4 as ClosedRange<UInt64> { script.room(tea, reply(number), by: owner) }
+    for number in 1...3 as ClosedRange<UInt64> {
+      script.room(
+        tea, .messages(.deleted(.numbered(200 + number), at: MessageLocation(thread: 1, ordinal: number))), by: owner)
+    }
+    let whole = try changed(script)
+    #expect(whole.map(\.location.thread) == [1, 1, 0, 1])
+    for size in 1...3 {
+      var found: [ChangedMessage] = []
+      while true {
+        let page = try changed(
+          script, after: found.last?.position ?? .origin, found.last?.location, limit: size)
+        if page.isEmpty { break }
+        found += page
+      }
+      #expect(found == whole)
+    }
+    let target = LogPosition(script.last.position.value - 1)
+    try build(TimelineProjection.self, script.events).read { (database) throws in
+      let found = try TimelineQueries(database).changedMessages(of: tea, after: .origin, through: target, limit: 9)
+      #expect(found == Array(whole.prefix(2)))
+    }
+  }
+
+  @Test("a deleted room's changes are removed")
+  func deletion() throws {
+    var script = EventScript()
+    script.create(tea, by: owner)
+    script.send(1, to: tea, by: owner, firstID: 100)
+    script.room(tea, .messages(.edited(first, at: .room(1), .plain("new"))), by: owner)
+    #expect(try changed(script).count == 1)
+    script.room(tea, .lifecycle(.deleted), by: owner)
+    #expect(try changed(script) == [])
+  }
+}
