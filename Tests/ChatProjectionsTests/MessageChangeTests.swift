@@ -140,4 +140,56 @@ struct MessageChangeTests {
     script.room(tea, .lifecycle(.deleted), by: owner)
     #expect(try changed(script) == [])
   }
+
+  @Test(
+    "the messages sent after a position are found, in the room and in its threads", arguments: [51, 52, 53] as [UInt64])
+  func sent(seed: UInt64) throws {
+    let events = ConversationHistory(seed: seed, events: 700).script.events
+    let room = RoomID.numbered(100)
+    let end = events[events.count - 1].position
+    try build(TimelineProjection.self, events).read { (database) throws in
+      let queries = TimelineQueries(database)
+      let threads = try UInt64.fetchAll(database, sql: "SELECT DISTINCT thread FROM message ORDER BY thread")
+      #expect(threads.count > 3)
+      for thread in threads {
+        let all = try Row.fetchAll(
+          database, sql: "SELECT ordinal, position FROM message WHERE thread = ? ORDER BY ordinal",
+          arguments: [Int64(thread)]
+        ).map { row in
+          ChangedMessage(
+            location: MessageLocation(thread: thread, ordinal: row[0] as UInt64),
+            position: LogPosition(row[1] as UInt64))
+        }
+        for after in stride(from: 0, through: end.value, by: 3).map({ LogPosition($0) }) {
+          let target = LogPosition(min(end.value, after.value + 200))
+          let expected = all.filter { $0.position > after && $0.position <= target }
+          let found = try queries.sentMessages(to: room, thread: thread, after: after, through: target, limit: 1000)
+          #expect(found == expected)
+          let two = try queries.sentMessages(to: room, thread: thread, after: after, through: target, limit: 2)
+          #expect(two == Array(expected.prefix(2)))
+        }
+      }
+    }
+  }
+
+  @Test("finding three new messages costs the same among 20 as among 2,000")
+  func costOfSent() throws {
+    func cost(_ count: Int) throws -> Int {
+      var script = EventScript()
+      script.create(tea, by: owner)
+      script.send(count, to: tea, by: owner, firstID: 100)
+      let start = script.last.position
+      script.send(3, to: tea, by: owner, firstID: 10_000)
+      return try build(TimelineProjection.self, script.events).read { (database) throws in
+        var found: [ChangedMessage] = []
+        let steps = try steps(database) {
+          found = try TimelineQueries(database).sentMessages(
+            to: tea, after: start, through: script.last.position, limit: 100)
+        }
+        #expect(found.map(\.location.ordinal) == (1...3).map { UInt64(count + $0) })
+        return steps
+      }
+    }
+    #expect(try cost(20) == cost(2000))
+  }
 }
