@@ -73,7 +73,7 @@ func dump(
   for name in names {
     let rows: [Row]
     switch projection.comparison(of: name) {
-    case .rows, .except:
+    case .rows, .except, .exceptCleared:
       let columns = try database.columns(in: name).map(\.name).joined(separator: ", ")
       rows = try Row.fetchAll(database, sql: "SELECT * FROM \(name) ORDER BY \(columns)")
     case .selected(let query, _): rows = try Row.fetchAll(database, sql: query)

@@ -205,6 +205,90 @@ struct RoomChangeTests {
       #expect(try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM member WHERE own <> joinedPosition") == 0)
     }
   }
+
+  // MARK: - Bulk deletions
+
+  /// A room with tracked and other members and a scheduled message, and a workspace with members and an invitation. Both
+  /// are deleted at the end. Some members leave or join just before.
+  private func deletions() -> (script: EventScript, room: LogPosition, workspace: LogPosition) {
+    var script = EventScript()
+    let office: WorkspaceID = .numbered(70)
+    script.create(tea, by: owner)
+    for number in 1...20 as ClosedRange<UInt64> {
+      script.room(tea, .members(.added(.numbered(100 + number), role: .member)), by: owner)
+    }
+    let later = ScheduledMessage(author: .numbered(101), content: .plain("later"), sendAt: script.last.time)
+    script.room(tea, .scheduling(.scheduled(.numbered(60), later)), by: .numbered(101))
+    for event in [
+      .lifecycle(.created(WorkspaceCreation(name: "office", creator: owner))),
+      .members(.joined(owner, role: .owner, by: .service)), .members(.joined(bob, role: .member, by: .service)),
+      .invitations(.invited(.numbered(101), role: .member)),
+    ] as [WorkspaceEvent] {
+      script.add(.workspace(office, event), actor: owner)
+    }
+    for number in [102, 119] as [UInt64] {
+      script.room(tea, .members(.left(.numbered(number))), by: .numbered(number))
+    }
+    for number in [121, 122] as [UInt64] {
+      script.room(tea, .members(.added(.numbered(number), role: .member)), by: owner)
+    }
+    script.room(tea, .members(.left(.numbered(122))), by: .numbered(122))
+    let room = script.room(tea, .lifecycle(.deleted), by: owner).position
+    let workspace = script.add(.workspace(office, .lifecycle(.deleted)), actor: owner).position
+    return (script, room, workspace)
+  }
+
+  @Test("a deletion is noted for every member, however the events are cut into batches", arguments: [1, 3, 5, 1000])
+  func tombstones(batch: Int) throws {
+    let (script, room, workspace) = deletions()
+    try build(RoomsProjection.self, script.events, batch: batch).read { (database) throws in
+      func changes(_ user: UInt64) throws -> [ChangeType: LogPosition] {
+        let found = try RoomsQueries(database).changes(
+          in: .user(.numbered(user)), after: .after(.origin), through: script.last.position, limit: 10)
+        return Dictionary(uniqueKeysWithValues: found.map { ($0.entity.type, $0.position) })
+      }
+      #expect(try changes(1) == [.room: room, .workspace: workspace])
+      #expect(try changes(2) == [.workspace: workspace])
+      #expect(try changes(101) == [.room: room, .scheduledMessage: room, .invitation: workspace])
+      for user in Array(103...118) + [120, 121] as [UInt64] { #expect(try changes(user) == [.room: room], "\(user)") }
+      let left = try [102, 119, 122].map { try changes($0)[.room] }
+      #expect(left == [5, 4, 1].map { LogPosition(room.value - $0) })
+    }
+  }
+
+  @Test("a file is equal to a rebuilt one before, during and after a bulk deletion")
+  func comparison() throws {
+    let events = deletions().script.events
+    let rebuilt = try build(RoomsProjection.self, events)
+    let live = try DatabaseQueue()
+    try live.write { (database) throws in
+      try ProjectionOpening.createSchema(of: RoomsProjection.self, logIdentity: testLog, database)
+      try RoomsProjection.createIndexes(database)
+      var projection = RoomsProjection()
+      _ = try ProjectionBatch.apply(events, after: .origin, with: &projection, to: database)
+    }
+    func differences() throws -> [RowDifference] {
+      try live.read { (live) throws in
+        try rebuilt.read { (rebuilt) throws in
+          var comparison = DatabaseComparison(live: live, rebuilt: rebuilt, RoomsProjection.self)
+          try comparison.run()
+          return comparison.differences
+        }
+      }
+    }
+    var steps = 0
+    repeat {
+      #expect(try differences().isEmpty)
+      steps += 1
+    } while try live.write { try BulkDeletion.step(RoomsProjection.bulkDeletedRows, $0, rows: 5) }
+    #expect(steps > 5)
+    #expect(try differences().isEmpty)
+    // Without the deletion in progress, each missing tombstone is a difference.
+    try live.write {
+      try $0.execute(sql: "DELETE FROM change WHERE type = ?", arguments: [ChangeType.invitation.rawValue])
+    }
+    #expect(try differences().count == 1)
+  }
 }
 
 /// What clients mirror of `rooms`, and where a client finds that it changed.

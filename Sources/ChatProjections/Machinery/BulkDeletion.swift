@@ -31,10 +31,12 @@ package enum BulkDeletion {
     var key: String
     /// If not nil, the rows are kept, and only this column is set to NULL.
     var nulledColumn: NulledColumn?
+    /// If not nil, each row's user gets a row in the table of changes.
+    var tombstone: Tombstone?
 
     package init(
       scope: Scope, table: String, owner: String, isPrefix: Bool = false, letter: UInt8? = nil, key: String,
-      nulledColumn: NulledColumn? = nil
+      nulledColumn: NulledColumn? = nil, tombstone: Tombstone? = nil
     ) {
       self.scope = scope
       self.table = table
@@ -43,7 +45,26 @@ package enum BulkDeletion {
       self.letter = letter
       self.key = key
       self.nulledColumn = nulledColumn
+      self.tombstone = tombstone
     }
+
+    /// For a file that does not note changes.
+    package var withoutTombstone: RowSet {
+      var rowSet = self
+      rowSet.tombstone = nil
+      return rowSet
+    }
+  }
+
+  /// What a user's clients learn from a removed row, as SQL on its table.
+  package struct Tombstone: Sendable {
+    var type: ChangeType
+    /// The column with the user's ID.
+    var user: String
+    /// See `ChangedEntity.bytes`.
+    var entity: String
+    /// Where the room or the workspace was deleted.
+    var position: String
   }
 
   /// A column that is set to NULL, and the partial index, by owner and key, of the rows where it is not NULL yet.
@@ -82,12 +103,45 @@ package enum BulkDeletion {
   static func comparison(of table: String, _ rowSets: [RowSet]) -> TableComparison {
     guard !rowSets.isEmpty else { return .rows }
     if table == "clearing" { return .none }
-    let cleared = rowSets.filter { $0.table == table }.map { rowSet in
-      let owner = rowSet.isPrefix ? "substr(\(rowSet.owner), 1, \(UUIDBytes.byteCount))" : rowSet.owner
-      let id = rowSet.letter.map { "CAST(char(\($0)) || id AS BLOB)" } ?? "id"
-      return "\(owner) IN (SELECT \(id) FROM clearing WHERE scope = \(rowSet.scope.rawValue))"
+    var owners = rowSets.filter { $0.table == table }.map { rowSet in
+      ClearedOwner(
+        scope: rowSet.scope, letter: rowSet.letter,
+        sql: rowSet.isPrefix ? "substr(\(rowSet.owner), 1, \(UUIDBytes.byteCount))" : rowSet.owner)
     }
-    return cleared.isEmpty ? .rows : .except(cleared.joined(separator: " OR "))
+    if table == Changes.table {
+      owners += rowSets.filter { $0.tombstone != nil }.map { ClearedOwner(scope: $0.scope, sql: Changes.firstID) }
+    }
+    return owners.isEmpty ? .rows : .exceptCleared(owners)
+  }
+
+  /// How a row names the deleted room or workspace that it is of.
+  package struct ClearedOwner: Sendable {
+    let scope: Scope
+    /// The letter before the ID, if there is one.
+    var letter: UInt8?
+    /// The ID, with the letter.
+    let sql: String
+
+    /// Whether a row is of one of these rooms and workspaces, as SQL.
+    func condition(_ cleared: [Cleared]) -> String {
+      let ids = cleared.filter { $0.scope == scope.rawValue }.map { cleared in
+        "x'\(Hexadecimal.text((letter.map { [$0] } ?? []) + cleared.id.bytes))'"
+      }
+      return ids.isEmpty ? "FALSE" : "\(sql) IN (\(ids.joined(separator: ", ")))"
+    }
+  }
+
+  /// A row of `clearing`.
+  struct Cleared {
+    let scope: Int64
+    let id: UUIDBytes
+  }
+
+  /// Empty for a file without bulk deletions.
+  static func cleared(_ database: Database) throws -> [Cleared] {
+    guard try database.tableExists("clearing") else { return [] }
+    return try CachedStatement(database, "SELECT scope, id FROM clearing")
+      .all { try Cleared(scope: $0.number(), id: $0.uuid()) }
   }
 
   /// - Returns: whether there may be more to do.
@@ -121,13 +175,23 @@ package enum BulkDeletion {
         """
       ).run(first, first, rows)
     }
-    return try CachedStatement(
-      database,
-      """
-      DELETE FROM \(table) WHERE \(rowSet.isPrefix ? "" : "\(which) AND") (\(key)) IN
+    let last = rowSet.isPrefix ? first + beyondEveryOwner : first
+    let rowsToRemove = """
+      FROM \(table) WHERE \(rowSet.isPrefix ? "" : "\(which) AND") (\(key)) IN
         (SELECT \(key) FROM \(table) WHERE \(which) ORDER BY \(key) LIMIT ?)
       """
-    ).run(first, rowSet.isPrefix ? first + beyondEveryOwner : first, rows)
+    if let tombstone = rowSet.tombstone {
+      try CachedStatement(
+        database,
+        """
+        INSERT INTO \(Changes.table) (scope, type, entity, position)
+        SELECT CAST('u' || \(tombstone.user) AS BLOB), \(tombstone.type.rawValue), \(tombstone.entity), \(tombstone.position)
+        \(rowsToRemove)
+        ON CONFLICT (scope, type, entity) DO UPDATE SET position = excluded.position
+        """
+      ).run(first, last, rows)
+    }
+    return try CachedStatement(database, "DELETE \(rowsToRemove)").run(first, last, rows)
   }
 
   /// Greater than anything that can follow the ID in a prefix column, because what follows is shorter than this or

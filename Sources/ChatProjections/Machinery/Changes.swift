@@ -8,6 +8,10 @@ import GRDB
 /// it, and otherwise reported as removed. So a table has at most one row for each entity in each scope, however often
 /// the entity changes, and rows are never removed.
 enum Changes {
+  static let table = "change"
+  /// The ID that the column `entity` begins with, as SQL: of a scheduled message, the room's.
+  static let firstID = "substr(entity, 1, \(UUIDBytes.byteCount))"
+
   static func createTable(_ database: Database) throws {
     // The index is created with the table, because each write of a row also changes it during a rebuild.
     try database.execute(

@@ -77,6 +77,8 @@ package enum TableComparison: Sendable {
   case selected(String, key: Int)
   /// All rows except those for which this condition is true.
   case except(String)
+  /// All rows except those of rooms and workspaces that a bulk deletion is removing in either file.
+  case exceptCleared([BulkDeletion.ClearedOwner])
   /// No rows.
   case none
 }

@@ -55,13 +55,19 @@ final class BufferedRoom {
 
   /// Deletes the room. `BulkDeletion` removes its other rows later, except those of tracked members. These are few, and
   /// would otherwise appear in the room lists of their users.
-  func end(_ stamp: Stamp, _ database: Database) throws {
+  ///
+  /// Rows of members who left in this batch are not left to `BulkDeletion` either, because it would note the deletion as
+  /// the reason.
+  /// - Returns: the members whose rows `BulkDeletion` does not see.
+  func end(_ stamp: Stamp, _ database: Database) throws -> [UserID] {
     _ = try trackedMembers(database)
-    members = members.filter { $0.value.isStoredAsTracked }
+    let unseen = members.filter { $0.value.row != nil && (!$0.value.isStored || $0.value.isStoredAsTracked) }
+    members = members.filter { $0.value.isStoredAsTracked || $0.value.isStored && $0.value.row == nil }
     for member in members.values { member.dismiss() }
     deleted = (stamp, row?.creationFingerprint, row?.workspace)
     row = nil
     sets = [:]
+    return Array(unseen.keys)
   }
 
   /// Counts a deleted message.

@@ -59,6 +59,13 @@ extension RoomsBatch {
     noteRoom(room)
   }
 
+  /// Call this after the room was deleted.
+  /// - Parameter members: those whose rows `BulkDeletion` does not see. It notes the deletion for the others.
+  func noteDeletion(of room: BufferedRoom, for members: [UserID]) throws {
+    guard contents == .everything else { return }
+    for user in members { try note(.room, room.id.uuid, in: .user(user)) }
+  }
+
   /// What users who are not members see of a public channel has changed. Call this after it was created and before it is
   /// deleted.
   func noteFindable(_ room: BufferedRoom) throws {

@@ -105,7 +105,7 @@ struct RoomsBatch {
     case .deleted:
       try ReportRows(database).close(room.id, recorded)
       try noteFindable(room)
-      try room.end(recorded.stamp, database)
+      try noteDeletion(of: room, for: room.end(recorded.stamp, database))
     }
   }
 

@@ -60,8 +60,13 @@ package struct RoomsProjection: Projection {
     try log.step(database)
   }
 
+  private static let roomDeletion = "(SELECT position FROM deletedRoom WHERE id = roomId)"
+  private static let workspaceDeletion = "(SELECT deletedPosition FROM workspace WHERE id = workspaceId)"
+
   package static let bulkDeletedRows = [
-    BulkDeletion.RowSet(scope: .room, table: "member", owner: "roomId", key: "userId"),
+    BulkDeletion.RowSet(
+      scope: .room, table: "member", owner: "roomId", key: "userId",
+      tombstone: BulkDeletion.Tombstone(type: .room, user: "userId", entity: "roomId", position: roomDeletion)),
     BulkDeletion.RowSet(scope: .room, table: "invite", owner: "roomId", key: "id"),
     BulkDeletion.RowSet(scope: .room, table: "ban", owner: "roomId", key: "userId"),
     BulkDeletion.RowSet(scope: .room, table: "silencedAway", owner: "roomId", key: "userId"),
@@ -69,7 +74,10 @@ package struct RoomsProjection: Projection {
     BulkDeletion.RowSet(scope: .room, table: "ordinalSet", owner: "owner", isPrefix: true, key: "owner, level, bucket"),
     BulkDeletion.RowSet(scope: .room, table: "thread", owner: "roomId", key: "root"),
     BulkDeletion.RowSet(scope: .room, table: "threadFollower", owner: "roomId", key: "root, userId"),
-    BulkDeletion.RowSet(scope: .room, table: "scheduled", owner: "roomId", key: "messageId"),
+    BulkDeletion.RowSet(
+      scope: .room, table: "scheduled", owner: "roomId", key: "messageId",
+      tombstone: BulkDeletion.Tombstone(
+        type: .scheduledMessage, user: "author", entity: "CAST(roomId || messageId AS BLOB)", position: roomDeletion)),
     BulkDeletion.RowSet(
       scope: .room, table: "report", owner: "roomId", key: "reportId",
       nulledColumn: BulkDeletion.NulledColumn(name: "workspaceId", index: "report_with_workspace")),
@@ -77,9 +85,15 @@ package struct RoomsProjection: Projection {
     BulkDeletion.RowSet(scope: .room, table: "leftOut", owner: "roomId", key: "thread, ordinal, scope"),
     BulkDeletion.RowSet(
       scope: .room, table: "change", owner: "scope", letter: ChangeScope.roomLetter, key: "type, entity"),
-    BulkDeletion.RowSet(scope: .workspace, table: "workspaceMember", owner: "workspaceId", key: "userId"),
+    BulkDeletion.RowSet(
+      scope: .workspace, table: "workspaceMember", owner: "workspaceId", key: "userId",
+      tombstone: BulkDeletion.Tombstone(
+        type: .workspace, user: "userId", entity: "workspaceId", position: workspaceDeletion)),
     BulkDeletion.RowSet(scope: .workspace, table: "workspaceInvite", owner: "workspaceId", key: "id"),
-    BulkDeletion.RowSet(scope: .workspace, table: "invitation", owner: "workspaceId", key: "userId"),
+    BulkDeletion.RowSet(
+      scope: .workspace, table: "invitation", owner: "workspaceId", key: "userId",
+      tombstone: BulkDeletion.Tombstone(
+        type: .invitation, user: "userId", entity: "workspaceId", position: workspaceDeletion)),
     BulkDeletion.RowSet(
       scope: .workspace, table: "change", owner: "scope", letter: ChangeScope.workspaceLetter, key: "type, entity"),
   ]

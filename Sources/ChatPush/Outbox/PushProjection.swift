@@ -19,7 +19,7 @@ package struct PushProjection: Projection {
   package static let secretColumns: Set<String> = ["pushDevice.apnsToken", "pushDevice.fcmToken"]
 
   package static let bulkDeletedRows =
-    RoomsProjection.bulkDeletedRows + [
+    RoomsProjection.bulkDeletedRows.map(\.withoutTombstone) + [
       BulkDeletion.RowSet(scope: .room, table: "recipient", owner: "roomId", key: "userId"),
       BulkDeletion.RowSet(scope: .room, table: "formerMember", owner: "roomId", key: "userId"),
       BulkDeletion.RowSet(scope: .room, table: "notificationMessage", owner: "roomId", key: "messageId"),
