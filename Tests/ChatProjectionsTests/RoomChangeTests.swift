@@ -206,6 +206,76 @@ struct RoomChangeTests {
     }
   }
 
+  // MARK: - In a room
+
+  /// Each query against a plain filter of the rows, for many positions.
+  @Test(
+    "joins, markers, threads and followed threads are found by where they changed", arguments: [61, 62] as [UInt64])
+  func queries(seed: UInt64) throws {
+    let history = ConversationHistory(seed: seed, events: 500)
+    let (events, room) = (history.script.events, history.room)
+    let end = LogPosition(UInt64(events.count))
+    try build(RoomsProjection.self, events).read { (database) throws in
+      let queries = RoomsQueries(database)
+      func rows(_ sql: String) throws -> [(ids: [UInt8], number: UInt64, position: LogPosition)] {
+        try Row.fetchAll(database, sql: sql).map {
+          (ids: [UInt8]($0[0] as Data), number: $0[1] as UInt64, position: LogPosition($0[2] as UInt64))
+        }.sorted { $0.position < $1.position }
+      }
+      let joined = try rows("SELECT userId, 0, joinedPosition FROM member")
+      let moved = try rows("SELECT userId, 0, markerPosition FROM member WHERE markerPosition IS NOT NULL")
+      let threads = try rows("SELECT roomId, root, changed FROM thread")
+      #expect(joined.count > 3 && moved.count > 3 && threads.count > 1)
+      for value in stride(from: 0, through: end.value, by: 7) {
+        let (after, target) = (LogPosition(value), LogPosition(min(end.value, value + 150)))
+        func ids(_ all: [(ids: [UInt8], number: UInt64, position: LogPosition)]) -> [[UInt8]] {
+          all.filter { $0.position > after && $0.position <= target }.map(\.ids)
+        }
+        func ids(_ changes: [Change]) -> [[UInt8]] { changes.map(\.entity.id.bytes) }
+        #expect(try ids(queries.joins(of: room, after: after, through: target, limit: 100)) == ids(joined))
+        #expect(
+          try ids(queries.joins(of: room, after: after, through: target, limit: 2)) == Array(ids(joined).prefix(2)))
+        #expect(try ids(queries.markerMoves(in: room, after: after, through: target)) == ids(moved))
+        let expected = threads.filter { $0.position > after && $0.position <= target }.map {
+          ChangedThread(room: room, root: $0.number, position: $0.position)
+        }
+        #expect(try queries.changedThreads(of: room, after: after, through: target, limit: 100) == expected)
+        for user in history.users {
+          let own = try Row.fetchAll(
+            database,
+            sql:
+              "SELECT root, changed FROM threadFollower WHERE userId = ? AND changed BETWEEN ? AND ? ORDER BY changed",
+            arguments: [Data(user.uuid.bytes), Int64(after.value) + 1, Int64(target.value)]
+          ).map { ChangedThread(room: room, root: $0[0] as UInt64, position: LogPosition($0[1] as UInt64)) }
+          #expect(try queries.changedFollowing(of: user, after: after, through: target, limit: 100) == own)
+        }
+      }
+    }
+  }
+
+  @Test("the members who joined a workspace after a position are found in the order in which they joined")
+  func workspaceJoins() throws {
+    let office: WorkspaceID = .numbered(70)
+    var script = EventScript()
+    script.add(
+      .workspace(office, .lifecycle(.created(WorkspaceCreation(name: "office", creator: owner)))), actor: owner)
+    for user in [owner, bob, .numbered(3)] as [UserID] {
+      script.add(.workspace(office, .members(.joined(user, role: .member, by: .service))), actor: user)
+    }
+    script.add(.workspace(office, .members(.left(bob))), actor: bob)
+    script.add(.workspace(office, .members(.joined(bob, role: .member, by: .service))), actor: bob)
+    try build(RoomsProjection.self, script.events).read { (database) throws in
+      func joins(_ after: UInt64, _ target: UInt64, _ limit: Int) throws -> [UInt64] {
+        try RoomsQueries(database).joins(
+          of: office, after: LogPosition(after), through: LogPosition(target), limit: limit
+        ).map(\.position.value)
+      }
+      #expect(try joins(0, 6, 9) == [2, 4, 6])
+      #expect(
+        try joins(2, 6, 9) == [4, 6] && joins(2, 6, 1) == [4] && joins(0, 5, 9) == [2, 4] && joins(6, 6, 9) == [])
+    }
+  }
+
   // MARK: - Bulk deletions
 
   /// A room with tracked and other members and a scheduled message, and a workspace with members and an invitation. Both
