@@ -86,6 +86,7 @@ let package = Package(
       name: "ChatService",
       dependencies: [
         "ChatPrimitives", "ChatDomain", "EventStore", "ChatProjections", "MediaFiles",
+        .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "CryptoExtras", package: "swift-crypto"),
