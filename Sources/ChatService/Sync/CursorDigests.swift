@@ -24,7 +24,7 @@ package final class CursorDigests: Sendable {
 
   package init(_ log: any BlockSource) {
     self.log = log
-    logMark = Self.start(of: log.identity.bytes.bytes)
+    logMark = UInt32(firstBytesOf: SHA256.hash(data: log.identity.bytes.bytes))
   }
 
   /// Reads from the disk if the digest is not kept, so do not call it on the cooperative thread pool.
@@ -50,17 +50,13 @@ package final class CursorDigests: Sendable {
     if let known = cache.withLock({ $0.digests[position] }) { return known }
     let block = try log.block(containing: position)
     let record = block.records[Int(position.value - block.first.value)]
-    let digest = Self.start(of: record.envelope.encoded())
+    let digest = UInt32(firstBytesOf: SHA256.hash(data: record.envelope.encoded()))
     cache.withLock { cache in
       guard cache.digests.updateValue(digest, forKey: position) == nil else { return }
       cache.order.append(position)
       if cache.order.count > Self.kept { cache.digests[cache.order.removeFirst()] = nil }
     }
     return digest
-  }
-
-  private static func start(of bytes: [UInt8]) -> UInt32 {
-    SHA256.hash(data: bytes).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }
 }
 

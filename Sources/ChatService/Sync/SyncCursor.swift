@@ -1,4 +1,5 @@
 package import ChatPrimitives
+import EventLog
 
 /// What a client keeps between two requests: a position, with proof that it is of this log. A cursor grants nothing, so
 /// it is not signed.
@@ -12,7 +13,7 @@ package struct SyncCursor: Sendable, Hashable {
   package var position: SyncPosition
   /// The beginning of the SHA-256 of the log's identity.
   package var logMark: UInt32
-  /// See `CursorDigest`.
+  /// The beginning of the SHA-256 of the record's envelope at the position; zero at the log's origin.
   package var digest: UInt32
 
   package init(_ position: SyncPosition, logMark: UInt32, digest: UInt32) {
@@ -37,93 +38,73 @@ extension SyncCursor {
 // MARK: - Bytes
 
 extension SyncCursor {
-  private enum Kind: UInt8 {
-    case complete = 1
-    case catchingUp = 2
-    case initial = 3
-    case afterInitial = 4
-    case catchingUpAfterInitial = 5
-
-    init(_ stage: SyncPosition.Stage) {
-      switch stage {
-      case .complete: self = .complete
-      case .catchingUp: self = .catchingUp
-      case .initial: self = .initial
-      case .afterInitial: self = .afterInitial
-      case .catchingUpAfterInitial: self = .catchingUpAfterInitial
-      }
-    }
-  }
-
   var bytes: [UInt8] {
-    var bytes = [Kind(position.stage).rawValue] + Self.bigEndian(logMark)
-    bytes += Self.variableLength(position.position) + Self.bigEndian(digest)
+    var bytes = [Self.kind(of: position.stage)] + withUnsafeBytes(of: logMark.bigEndian) { Array($0) }
+    bytes.append(variable: position.position.value)
+    bytes += withUnsafeBytes(of: digest.bigEndian) { Array($0) }
     if let progress = position.stage.progress {
-      bytes += Self.variableLength(progress.target) + [progress.part]
-      bytes += (progress.group?.uuid ?? .zero).bytes + Self.variableLength(progress.reached) + progress.key
+      bytes.append(variable: progress.target.value)
+      bytes += [progress.part] + (progress.group?.uuid ?? .zero).bytes
+      bytes.append(variable: progress.reached.value)
+      bytes += progress.key
     }
     return bytes
   }
 
+  /// Nil if `bytes` are not exactly those of some cursor.
   init?(bytes: [UInt8]) {
-    var rest = bytes[...]
-    guard let kind = rest.popFirst().flatMap(Kind.init), let logMark = Self.takeInteger(&rest),
-      let position = Self.takePosition(&rest), let digest = Self.takeInteger(&rest)
+    var rest = ByteCursor(bytes)
+    guard let kind = try? rest.array(1)[0], let logMark = try? rest.array(4), let position = Self.position(&rest),
+      let digest = try? rest.array(4), let stage = Self.stage(kind, &rest, from: position), rest.isAtEnd
     else { return nil }
-    let stage: SyncPosition.Stage
+    self.init(
+      SyncPosition(position, stage), logMark: UInt32(firstBytesOf: logMark), digest: UInt32(firstBytesOf: digest))
+  }
+
+  private static func kind(of stage: SyncPosition.Stage) -> UInt8 {
+    switch stage {
+    case .complete: 1
+    case .catchingUp: 2
+    case .initial: 3
+    case .afterInitial: 4
+    case .catchingUpAfterInitial: 5
+    }
+  }
+
+  private static func stage(
+    _ kind: UInt8, _ rest: inout ByteCursor, from position: LogPosition
+  ) -> SyncPosition.Stage? {
     switch kind {
-    case .complete, .afterInitial:
-      guard rest.isEmpty else { return nil }
-      stage = kind == .complete ? .complete : .afterInitial
-    case .catchingUp, .initial, .catchingUpAfterInitial:
-      guard let progress = Self.takeProgress(&rest, from: position) else { return nil }
-      switch kind {
-      case .catchingUp: stage = .catchingUp(progress)
-      case .initial: stage = .initial(progress)
-      case .complete, .afterInitial, .catchingUpAfterInitial: stage = .catchingUpAfterInitial(progress)
-      }
+    case 1: .complete
+    case 2: progress(&rest, from: position).map { .catchingUp($0) }
+    case 3: progress(&rest, from: position).map { .initial($0) }
+    case 4: .afterInitial
+    case 5: progress(&rest, from: position).map { .catchingUpAfterInitial($0) }
+    default: nil
     }
-    self.init(SyncPosition(position, stage), logMark: logMark, digest: digest)
   }
 
-  private static func takeProgress(_ rest: inout ArraySlice<UInt8>, from position: LogPosition) -> SyncProgress? {
-    guard let target = takePosition(&rest), target >= position, let part = rest.popFirst(),
-      rest.count >= UUIDBytes.byteCount, let group = UUIDBytes(bytes: rest.prefix(UUIDBytes.byteCount))
+  /// Takes all that is left.
+  private static func progress(_ rest: inout ByteCursor, from position: LogPosition) -> SyncProgress? {
+    guard let target = Self.position(&rest), target >= position, let part = try? rest.array(1)[0],
+      let group = (try? rest.array(UUIDBytes.byteCount)).flatMap({ UUIDBytes(bytes: $0) }),
+      let reached = Self.position(&rest), reached <= target, rest.remaining <= SyncProgress.keyBytes,
+      let key = try? rest.array(rest.remaining)
     else { return nil }
-    rest = rest.dropFirst(UUIDBytes.byteCount)
-    guard let reached = takePosition(&rest), reached <= target, rest.count <= SyncProgress.keyBytes else { return nil }
     return SyncProgress(
-      target: target, part: part, group: group == .zero ? nil : RoomID(group), reached: reached, key: Array(rest))
+      target: target, part: part, group: group == .zero ? nil : RoomID(group), reached: reached, key: key)
   }
 
-  private static func bigEndian(_ number: UInt32) -> [UInt8] {
-    (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+  /// Positions are less than 2^63, so they take at most nine bytes.
+  private static func position(_ rest: inout ByteCursor) -> LogPosition? {
+    guard let value = try? rest.variable(), value <= Int64.max else { return nil }
+    return LogPosition(value)
   }
+}
 
-  private static func takeInteger(_ rest: inout ArraySlice<UInt8>) -> UInt32? {
-    guard rest.count >= 4 else { return nil }
-    defer { rest = rest.dropFirst(4) }
-    return rest.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
-  }
-
-  /// Seven bits in each byte, the lowest first (LEB128).
-  private static func variableLength(_ position: LogPosition) -> [UInt8] {
-    var (left, bytes): (UInt64, [UInt8]) = (position.value, [])
-    while left >= 0x80 {
-      bytes.append(UInt8(truncatingIfNeeded: left) | 0x80)
-      left >>= 7
-    }
-    return bytes + [UInt8(truncatingIfNeeded: left)]
-  }
-
-  /// Nil unless the number has its shortest form, of at most nine bytes. So it is less than 2^63.
-  private static func takePosition(_ rest: inout ArraySlice<UInt8>) -> LogPosition? {
-    var value: UInt64 = 0
-    for index in 0..<9 as Range<UInt64> {
-      guard let byte = rest.popFirst() else { return nil }
-      value |= UInt64(byte & 0x7f) << (7 * index)
-      if byte < 0x80 { return byte == 0 && index > 0 ? nil : LogPosition(value) }
-    }
-    return nil
+extension UInt32 {
+  /// The number in the first four bytes, big-endian.
+  init(firstBytesOf bytes: some Sequence<UInt8>) {
+    self = bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }
 }

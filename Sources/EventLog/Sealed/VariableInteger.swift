@@ -21,7 +21,7 @@ enum VariableInteger {
 }
 
 extension [UInt8] {
-  mutating func append(variable value: UInt64) {
+  package mutating func append(variable value: UInt64) {
     var rest = value
     while rest >= 0x80 {
       append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -42,13 +42,13 @@ extension [UInt8] {
 }
 
 /// Reads numbers and bytes from the front of a byte range, never beyond its end.
-struct ByteCursor {
+package struct ByteCursor {
   private let bytes: [UInt8]
   private(set) var offset: Int
   let end: Int
 
   /// A cursor over all bytes from `start` on.
-  init(_ bytes: [UInt8], from start: Int = 0) {
+  package init(_ bytes: [UInt8], from start: Int = 0) {
     self.init(bytes, start: min(start, bytes.count), end: bytes.count)
   }
 
@@ -58,10 +58,10 @@ struct ByteCursor {
     self.end = end
   }
 
-  var isAtEnd: Bool { offset == end }
-  var remaining: Int { end - offset }
+  package var isAtEnd: Bool { offset == end }
+  package var remaining: Int { end - offset }
 
-  mutating func variable() throws(FormatFlaw) -> UInt64 {
+  package mutating func variable() throws(FormatFlaw) -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     while offset < end {
@@ -100,7 +100,7 @@ struct ByteCursor {
   }
 
   /// Copies the next bytes.
-  mutating func array(_ count: Int) throws(FormatFlaw) -> [UInt8] {
+  package mutating func array(_ count: Int) throws(FormatFlaw) -> [UInt8] {
     let part = try take(count)
     return Array(bytes[part.offset..<part.end])
   }
