@@ -114,6 +114,7 @@ package struct AccountsProjection: Projection {
         CREATE INDEX session_open ON session (userId) WHERE endedReason IS NULL;
         CREATE INDEX session_by_last_token ON session (max(endedTime, newestTokenTime)) WHERE endedTime IS NOT NULL;
         """)
+    try Changes.createIndex(database)
   }
 
   package mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws {

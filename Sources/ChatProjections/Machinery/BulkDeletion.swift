@@ -181,15 +181,7 @@ package enum BulkDeletion {
         (SELECT \(key) FROM \(table) WHERE \(which) ORDER BY \(key) LIMIT ?)
       """
     if let tombstone = rowSet.tombstone {
-      try CachedStatement(
-        database,
-        """
-        INSERT INTO \(Changes.table) (scope, type, entity, position)
-        SELECT CAST('u' || \(tombstone.user) AS BLOB), \(tombstone.type.rawValue), \(tombstone.entity), \(tombstone.position)
-        \(rowsToRemove)
-        ON CONFLICT (scope, type, entity) DO UPDATE SET position = excluded.position
-        """
-      ).run(first, last, rows)
+      try Changes.note(tombstone, ofRows: rowsToRemove, first, last, rows, in: database)
     }
     return try CachedStatement(database, "DELETE \(rowsToRemove)").run(first, last, rows)
   }

@@ -6,14 +6,13 @@ import GRDB
 ///
 /// A row only says that something changed. A reader looks the entity up: it is shown if it exists and the reader may see
 /// it, and otherwise reported as removed. So a table has at most one row for each entity in each scope, however often
-/// the entity changes, and rows are never removed.
+/// the entity changes. A row stays when its entity is removed; only a room's or workspace's own rows go with it.
 enum Changes {
   static let table = "change"
   /// The ID that the column `entity` begins with, as SQL: of a scheduled message, the room's.
   static let firstID = "substr(entity, 1, \(UUIDBytes.byteCount))"
 
   static func createTable(_ database: Database) throws {
-    // The index is created with the table, because each write of a row also changes it during a rebuild.
     try database.execute(
       sql: """
         CREATE TABLE change (
@@ -22,9 +21,12 @@ enum Changes {
           entity BLOB NOT NULL,
           position INTEGER NOT NULL,
           PRIMARY KEY (scope, type, entity)
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX change_by_position ON change (scope, position, type, entity);
+        ) STRICT, WITHOUT ROWID
         """)
+  }
+
+  static func createIndex(_ database: Database) throws {
+    try database.execute(sql: "CREATE INDEX change_by_position ON change (scope, position, type, entity)")
   }
 
   /// Positions never decrease, so the last one is the newest.
@@ -34,11 +36,28 @@ enum Changes {
     try CachedStatement(
       database,
       """
-      INSERT INTO change (scope, type, entity, position) VALUES (?, ?, ?, ?)
-      ON CONFLICT (scope, type, entity) DO UPDATE SET position = excluded.position
+      INSERT INTO change (scope, type, entity, position) VALUES (?, ?, ?, ?) \(replacing)
       """
     ).run(scope.bytes, Int64(entity.type.rawValue), entity.bytes, position)
   }
+
+  /// Inserts a row for each row of a table, before a bulk deletion removes these.
+  /// - Parameter rows: the part of an SQL statement from `FROM` on.
+  static func note<each Value: SQLBindable>(
+    _ tombstone: BulkDeletion.Tombstone, ofRows rows: String, _ values: repeat each Value, in database: Database
+  ) throws {
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO change (scope, type, entity, position)
+      SELECT CAST(char(\(ChangeScope.userLetter)) || \(tombstone.user) AS BLOB), \(tombstone.type.rawValue),
+        \(tombstone.entity), \(tombstone.position)
+      \(rows) \(replacing)
+      """
+    ).run(repeat each values)
+  }
+
+  private static let replacing = "ON CONFLICT (scope, type, entity) DO UPDATE SET position = excluded.position"
 
   /// The changes of a scope, ordered by position, type and ID.
   /// - Parameters:
@@ -68,13 +87,14 @@ package enum ChangeScope: Sendable, Hashable {
   case room(RoomID)
   case workspace(WorkspaceID)
 
+  static let userLetter = UInt8(ascii: "u")
   static let roomLetter = UInt8(ascii: "r")
   static let workspaceLetter = UInt8(ascii: "w")
 
   /// A letter and the ID: the column `scope`. The letter is needed because a user and a room can have the same ID.
   var bytes: [UInt8] {
     switch self {
-    case .user(let id): [UInt8(ascii: "u")] + id.uuid.bytes
+    case .user(let id): [Self.userLetter] + id.uuid.bytes
     case .room(let id): [Self.roomLetter] + id.uuid.bytes
     case .workspace(let id): [Self.workspaceLetter] + id.uuid.bytes
     }

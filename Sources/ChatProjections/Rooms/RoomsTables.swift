@@ -44,6 +44,7 @@ enum RoomsTables {
         CREATE INDEX invitation_by_user ON invitation (userId, madePosition);
         CREATE INDEX invitation_by_workspace ON invitation (workspaceId, madePosition);
         """)
+    try Changes.createIndex(database)
     try ThreadTables.createIndexes(database)
     try ScheduledRows.createIndexes(database)
     try ReportRows.createIndexes(database)
