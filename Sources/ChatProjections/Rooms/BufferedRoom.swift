@@ -218,8 +218,9 @@ extension RoomRow {
     try write(
       """
       INSERT INTO room (
-        kind, lastOrdinal, memberCount, deletedCount, activity, changed, shown, largeSince, archivedPosition, archivedTime, creator, fingerprint,
-        createdPosition, createdTime, revision, workspaceId, isPublic, hasHadOwner, tracked, picture, topic, name,
+        kind, lastOrdinal, memberCount, deletedCount, activity, changed, shown, largeSince, archivedPosition,
+        archivedTime, creator, fingerprint, createdPosition, createdTime, revision, workspaceId, isPublic, hasHadOwner,
+        tracked, picture, topic, name,
         lastMessageId, lastMessageSender, lastMessageSentAt, lastMessagePosition, lastMessageRevision, lastMessageEditedAt,
         lastMessageDeletedAt, lastMessageDetails, lastMessageText, id
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -230,8 +231,8 @@ extension RoomRow {
     try write(
       """
       UPDATE room SET
-        kind = ?, lastOrdinal = ?, memberCount = ?, deletedCount = ?, activity = ?, changed = ?, shown = ?, largeSince = ?, archivedPosition = ?,
-        archivedTime = ?, creator = ?, fingerprint = ?, createdPosition = ?, createdTime = ?, revision = ?,
+        kind = ?, lastOrdinal = ?, memberCount = ?, deletedCount = ?, activity = ?, changed = ?, shown = ?,
+        largeSince = ?, archivedPosition = ?, archivedTime = ?, creator = ?, fingerprint = ?, createdPosition = ?, createdTime = ?, revision = ?,
         workspaceId = ?, isPublic = ?, hasHadOwner = ?, tracked = ?, picture = ?, topic = ?, name = ?, lastMessageId = ?,
         lastMessageSender = ?, lastMessageSentAt = ?, lastMessagePosition = ?, lastMessageRevision = ?, lastMessageEditedAt = ?,
         lastMessageDeletedAt = ?, lastMessageDetails = ?, lastMessageText = ?
@@ -244,8 +245,8 @@ extension RoomRow {
     let trackedIDs = tracked.flatMap(\.uuid.bytes)
     try CachedStatement(database, sql).run(
       Int64(kind.rawValue), lastOrdinal, memberCount, deletedCount, activity, changed, shown, largeSince, archived,
-      creator, creationFingerprint,
-      created, revision, workspace, isPublic, hasHadOwner, trackedIDs, picture, topic, name, lastMessage?.id,
+      creator, creationFingerprint, created, revision, workspace, isPublic, hasHadOwner, trackedIDs, picture, topic,
+      name, lastMessage?.id,
       lastMessage?.sender, lastMessage?.sentAt, lastMessage?.position, lastMessage?.revision, lastMessage?.editedAt,
       lastMessage?.deletedAt, details, lastMessage?.text, id)
   }
@@ -278,8 +279,7 @@ extension MemberRow {
     try CachedStatement(database, sql).run(
       role, joined, joinedOrdinal, marker, mutedUntil, silencedUntil, read?.message, read?.time, unread?.ordinal,
       unread?.message, own, markerPosition, tracked.map { Int64($0.list.rawValue) }, tracked?.activity,
-      tracked?.changed, tracked?.unreadCount,
-      tracked?.mentionCount, room, user)
+      tracked?.changed, tracked?.unreadCount, tracked?.mentionCount, room, user)
   }
 }
 
@@ -289,7 +289,8 @@ extension TrackedRoom {
     try CachedStatement(
       database,
       """
-      UPDATE member SET list = ?, roomActivity = ?, changed = ?, unreadCount = ?, mentionCount = ? WHERE roomId = ? AND userId = ?
+      UPDATE member SET list = ?, roomActivity = ?, changed = ?, unreadCount = ?, mentionCount = ?
+      WHERE roomId = ? AND userId = ?
       """
     ).run(Int64(list.rawValue), activity, changed, unreadCount, mentionCount, room, user)
   }

@@ -14,7 +14,7 @@ extension RoomsBatch {
     _ recorded: RecordedEvent
   ) throws {
     guard room.row != nil else { return }
-    try extend(thread, in: room, recorded)
+    try extend(thread, in: room)
     let blocking = try blockingMembers(of: author, in: room)
     let before = thread.ordinal - min(1, thread.ordinal)
     for follower in Set([thread.rootAuthor, author]) where try !blocking.includes(follower, database) {
@@ -55,9 +55,7 @@ extension RoomsBatch {
       .first(room, root) { try ThreadEnd(ordinal: $0.unsigned(), activity: $0.position()) }
   }
 
-  private func extend(
-    _ thread: ThreadLocation, in room: BufferedRoom, _ recorded: RecordedEvent
-  ) throws {
+  private func extend(_ thread: ThreadLocation, in room: BufferedRoom) throws {
     let last = try end(ofThread: thread.root.ordinal, in: room.id)?.ordinal ?? 0
     let gaps = last + 1 < thread.ordinal ? try markErased(last + 1..<thread.ordinal, thread.root.ordinal, in: room) : 0
     try CachedStatement(
@@ -69,8 +67,8 @@ extension RoomsBatch {
         lastOrdinal = MAX(lastOrdinal, excluded.lastOrdinal), deletedCount = deletedCount + excluded.deletedCount,
         activity = excluded.activity, changed = excluded.changed
       """
-    ).run(room.id, thread.root.ordinal, thread.root.message, thread.ordinal, gaps, recorded.position, position)
-    try leaveBehind(thread.root.ordinal, in: room.id, since: recorded.position)
+    ).run(room.id, thread.root.ordinal, thread.root.message, thread.ordinal, gaps, position, position)
+    try leaveBehind(thread.root.ordinal, in: room.id, since: position)
   }
 
   /// An event about a reply proves that the thread has reached its ordinal, even if the reply itself was erased and no

@@ -145,8 +145,11 @@ struct RoomsBatch {
       try sendInThread(message, in: thread, by: author, content?.details?.mentions, in: room, recorded)
     case .edited(_, let location, let edit):
       try noteReply(at: location, in: room)
-      if location.isInThread { try noteThreadChange(at: location, in: room) }
-      if !location.isInThread { self.edit(location.ordinal, edit, in: room, recorded) }
+      if location.isInThread {
+        try noteThreadChange(at: location, in: room)
+      } else {
+        self.edit(location.ordinal, edit, in: room, recorded)
+      }
       let mentions = edit?.mentions ?? Mentions()
       let blocking =
         mentions.isEmpty ? .none : try blockingMembers(ofEditBy: recorded.actor, at: location, in: room)

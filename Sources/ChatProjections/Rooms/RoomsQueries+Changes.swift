@@ -44,9 +44,7 @@ extension RoomsQueries {
   /// The members who joined after a position, in the order in which they joined.
   package func joins(
     of room: RoomID, after position: LogPosition, through target: LogPosition, limit: Int
-  ) throws
-    -> [Change]
-  {
+  ) throws -> [Change] {
     try CachedStatement(
       database,
       """
@@ -71,8 +69,9 @@ extension RoomsQueries {
 
   /// The members whose markers moved after a position, in the order of the moves. Reads all members, so do not call it
   /// for a room that ever had more than `Limits.receiptMembers`.
-  package func markerMoves(in room: RoomID, after position: LogPosition, through target: LogPosition) throws -> [Change]
-  {
+  package func markerMoves(
+    in room: RoomID, after position: LogPosition, through target: LogPosition
+  ) throws -> [Change] {
     try CachedStatement(
       database,
       """

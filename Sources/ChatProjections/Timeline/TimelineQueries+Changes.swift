@@ -1,7 +1,7 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// Where a message last changed after it was sent.
+/// Where a message was sent, or last changed after that.
 package struct ChangedMessage: Sendable, Hashable {
   package var location: MessageLocation
   package var position: LogPosition
