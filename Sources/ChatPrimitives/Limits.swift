@@ -247,6 +247,9 @@ public enum Limits {
 
   /// The maximum number of members a room may ever have had for its members to follow each other's read markers.
   public static let receiptMembers: UInt64 = 256
+  /// How many rooms, and how many workspaces, learn at once that a user has a new nickname: those that the user joined
+  /// last. In the others, the user's next message brings the nickname.
+  public static let profileSpaces = 64
 
   // MARK: Time, in milliseconds
 

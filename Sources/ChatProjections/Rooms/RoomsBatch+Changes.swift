@@ -73,6 +73,33 @@ extension RoomsBatch {
     try note(.room, room.id.uuid, in: .workspace(workspace))
   }
 
+  /// Call this after a user got a new nickname.
+  mutating func noteNickname(of user: UserID) throws {
+    guard contents == .everything else { return }
+    for room in try roomsJoinedLast(by: user) {
+      try note(.user, user.uuid, in: .room(room.id))
+      noteContents(room)
+    }
+    let workspaces = try CachedStatement(
+      database,
+      """
+      SELECT workspaceId FROM workspaceMember INDEXED BY workspaceMember_by_user
+      WHERE userId = ? AND (SELECT deletedPosition IS NULL FROM workspace WHERE id = workspaceId)
+      ORDER BY joinedPosition DESC LIMIT ?
+      """
+    ).all(user, Limits.profileSpaces) { try $0.id(WorkspaceID.self) }
+    for workspace in workspaces { try note(.user, user.uuid, in: .workspace(workspace)) }
+  }
+
+  /// Call this after a user began to hide read markers, or to show them again.
+  mutating func noteMarkers(of user: UserID) throws {
+    guard contents == .everything else { return }
+    for room in try roomsJoinedLast(by: user) where room.row?.largeSince == nil {
+      try note(.readMarker, user.uuid, in: .room(room.id))
+      noteContents(room)
+    }
+  }
+
   /// What the room shows has changed.
   private func noteRoom(_ room: BufferedRoom) { room.noteChange(at: position, isShown: true) }
 

@@ -10,7 +10,7 @@ struct RoomsBatch {
   private let badges: BadgeTotals
   let contents: RoomsProjection.Contents
   private var bufferedRooms: [RoomID: BufferedRoom] = [:]
-  /// The position of the event of a room that is being applied.
+  /// The position of the event that is being applied, of a room or a user.
   private(set) var position = LogPosition.origin
   /// Users whom nobody blocks, remembered while the batch is applied.
   var unblocked: Set<UserID> = []
@@ -34,16 +34,36 @@ struct RoomsBatch {
     return buffered
   }
 
+  /// The rooms that a user joined last, at most `Limits.profileSpaces`. Writes what the batch has changed, so that the
+  /// rooms are those at this event, wherever the batch began.
+  mutating func roomsJoinedLast(by user: UserID) throws -> [BufferedRoom] {
+    try flush()
+    bufferedRooms = [:]
+    let rooms = try CachedStatement(
+      database,
+      """
+      SELECT roomId FROM member INDEXED BY member_by_user_join
+      WHERE userId = ? AND EXISTS (SELECT 1 FROM room WHERE room.id = roomId)
+      ORDER BY joinedPosition DESC LIMIT ?
+      """
+    ).all(user, Limits.profileSpaces) { try $0.id(RoomID.self) }
+    return try rooms.map { try bufferedRoom($0) }
+  }
+
   // MARK: - Users
 
   mutating func apply(_ event: UserEvent, of user: UserID, at position: LogPosition) throws {
+    self.position = position
     switch event {
     case .account(.registered(let registration)):
       try Profiles.set(registration.nickname, of: user, database)
     case .account(.profileChanged(let edit)):
-      if let nickname = edit.nickname { try Profiles.set(nickname, of: user, database) }
+      guard let nickname = edit.nickname else { break }
+      try Profiles.set(nickname, of: user, database)
+      try noteNickname(of: user)
     case .account(.preferencesSet(let edit)):
-      if let sharesReadMarkers = edit.sharesReadMarkers { try HiddenReaders.set(!sharesReadMarkers, user, database) }
+      guard let shares = edit.sharesReadMarkers, try HiddenReaders.set(!shares, user, database) else { break }
+      try noteMarkers(of: user)
     case .blocks(let event):
       if case .blocked(let other) = event { unblocked.remove(other) }
       try Blockers.apply(event, of: user, at: position, database)

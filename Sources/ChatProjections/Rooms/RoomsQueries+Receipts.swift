@@ -73,11 +73,12 @@ enum HiddenReaders {
         """)
   }
 
-  static func set(_ isHidden: Bool, _ user: UserID, _ database: Database) throws {
+  /// - Returns: false if nothing changed.
+  static func set(_ isHidden: Bool, _ user: UserID, _ database: Database) throws -> Bool {
     let sql =
       isHidden
       ? "INSERT INTO hiddenReader (userId) VALUES (?) ON CONFLICT (userId) DO NOTHING"
       : "DELETE FROM hiddenReader WHERE userId = ?"
-    try CachedStatement(database, sql).run(user)
+    return try CachedStatement(database, sql).run(user) > 0
   }
 }

@@ -13,6 +13,12 @@ enum RoomsTables {
         """)
     try database.execute(sql: moderation)
     try database.execute(sql: workspaces)
+    // Applying an event looks for the user's rooms and workspaces.
+    try database.execute(
+      sql: """
+        CREATE INDEX member_by_user_join ON member (userId, joinedPosition);
+        CREATE INDEX workspaceMember_by_user ON workspaceMember (userId, joinedPosition);
+        """)
     try Profiles.createTable(database)
     try Changes.createTable(database)
     try HiddenReaders.createTable(database)
@@ -37,7 +43,6 @@ enum RoomsTables {
         CREATE INDEX invite_by_creation ON invite (roomId, createdPosition);
         CREATE INDEX ban_by_position ON ban (roomId, position);
         CREATE INDEX room_by_workspace ON room (workspaceId, createdPosition) WHERE workspaceId IS NOT NULL;
-        CREATE INDEX workspaceMember_by_user ON workspaceMember (userId, joinedPosition);
         CREATE INDEX workspaceMember_by_join ON workspaceMember (workspaceId, joinedPosition);
         CREATE INDEX workspaceInvite_by_token ON workspaceInvite (tokenHash);
         CREATE INDEX workspaceInvite_by_creation ON workspaceInvite (workspaceId, createdPosition);
