@@ -109,13 +109,17 @@ struct RoomChangeTests {
     script.room(rooms[2], .members(.muted(owner, until: nil)), by: owner)
     try build(RoomsProjection.self, script.events).read { (database) throws in
       let queries = RoomsQueries(database)
-      let changed = try queries.changedRooms(of: bob, after: start, limit: 10)
-      #expect(changed.map(\.room) == [4, 1, 3, 0, 5].map { rooms[$0] })
-      #expect(changed.map(\.position.value) == (1...5).map { start.value + $0 })
-      for limit in 1...4 {
-        #expect(try queries.changedRooms(of: bob, after: start, limit: limit) == Array(changed.prefix(limit)))
+      let changed = [4, 1, 3, 0, 5].map { rooms[$0] }.sorted()
+      #expect(try queries.changedRooms(of: bob, after: start, limit: 10) == changed)
+      for number in changed.indices {
+        let (before, rest) = (changed.prefix(number), changed.suffix(from: number))
+        #expect(try queries.changedRooms(of: bob, after: start, limit: number) == Array(before))
+        #expect(try queries.changedRooms(of: bob, after: start, beyond: before.last, limit: 10) == Array(rest))
+        let through = Array(changed.prefix(number + 1))
+        #expect(try queries.changedRooms(of: bob, after: start, through: changed[number], limit: 10) == through)
       }
-      #expect(try queries.changedRooms(of: bob, after: changed[2].position, limit: 10) == Array(changed.suffix(2)))
+      let third = LogPosition(start.value + 3)
+      #expect(try queries.changedRooms(of: bob, after: third, limit: 10) == [rooms[0], rooms[5]].sorted())
       #expect(try queries.changedRooms(of: bob, after: script.last.position, limit: 10) == [])
     }
   }
@@ -133,7 +137,7 @@ struct RoomChangeTests {
         script.send(1, to: .numbered(10_000 + number), by: owner, firstID: 100 + number)
       }
       return try build(RoomsProjection.self, script.events).read { (database) throws in
-        var found: [ChangedRoom] = []
+        var found: [RoomID] = []
         let steps = try steps(database) {
           found = try RoomsQueries(database).changedRooms(of: bob, after: start, limit: 200)
         }

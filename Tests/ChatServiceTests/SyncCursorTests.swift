@@ -1,9 +1,9 @@
 import ChatPrimitives
-@testable import EventLog
 import Synchronization
 import Testing
 
 @testable import ChatService
+@testable import EventLog
 
 @Suite("cursors of the sync")
 struct SyncCursorTests {
@@ -12,8 +12,10 @@ struct SyncCursorTests {
 
   private static func stages(at position: LogPosition) -> [SyncPosition.Stage] {
     let longest = [UInt8](repeating: 0xff, count: SyncProgress.keyBytes)
-    let progresses = [([], nil), ([0], fixed(7)), (longest, fixed(8))].map { (key: [UInt8], group: RoomID?) in
-      SyncProgress(target: position, part: 200, group: group, reached: position, key: key)
+    let progresses = [([], nil, nil), ([0], fixed(7), nil), ([1], nil, fixed(9)), (longest, fixed(8), fixed(9))].map {
+      (key: [UInt8], previous: RoomID?, last: RoomID?) in
+      SyncProgress(
+        target: position, part: 200, group: SyncGroup(previous: previous, last: last), reached: position, key: key)
     }
     return [.complete, .afterInitial]
       + progresses.flatMap { [.catchingUp($0), .initial($0), .catchingUpAfterInitial($0)] as [SyncPosition.Stage] }
@@ -63,11 +65,11 @@ struct SyncCursorTests {
       [], [0], [6, 0, 0, 0, 0, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0x81, 0x00, 0, 0, 0, 0],
       [1, 0, 0, 0, 0] + [UInt8](repeating: 0xff, count: 9) + [1, 0, 0, 0, 0],
       // The target is before the position.
-      [2, 0, 0, 0, 0, 5, 0, 0, 0, 0, 4, 0] + [UInt8](repeating: 0, count: 16) + [4],
+      [2, 0, 0, 0, 0, 5, 0, 0, 0, 0, 4, 0] + [UInt8](repeating: 0, count: 32) + [4],
       // The position reached is behind the target.
-      [2, 0, 0, 0, 0, 5, 0, 0, 0, 0, 6, 0] + [UInt8](repeating: 0, count: 16) + [7],
+      [2, 0, 0, 0, 0, 5, 0, 0, 0, 0, 6, 0] + [UInt8](repeating: 0, count: 32) + [7],
       // The key is too long.
-      [2, 0, 0, 0, 0, 5, 0, 0, 0, 0, 6, 0] + [UInt8](repeating: 0, count: 16) + [6]
+      [2, 0, 0, 0, 0, 5, 0, 0, 0, 0, 6, 0] + [UInt8](repeating: 0, count: 32) + [6]
         + [UInt8](repeating: 0, count: 41),
     ] as [[UInt8]])
   func refused(bytes: [UInt8]) {
@@ -104,7 +106,8 @@ struct SyncCursorTests {
     #expect(refusal(SyncCursor(cursor.position, logMark: cursor.logMark, digest: cursor.digest ^ 1)) == .unknown)
     #expect(refusal(SyncCursor(SyncPosition(.origin), logMark: cursor.logMark, digest: 1)) == .unknown)
     #expect(refusal(SyncCursor(SyncPosition(head.next), logMark: cursor.logMark, digest: cursor.digest)) == .unknown)
-    let beyond = SyncProgress(target: head.next, part: 0, group: nil, reached: head, key: [])
+    let beyond = SyncProgress(
+      target: head.next, part: 0, group: SyncGroup(previous: nil, last: nil), reached: head, key: [])
     let ahead = SyncPosition(head, .catchingUp(beyond))
     #expect(refusal(SyncCursor(ahead, logMark: cursor.logMark, digest: cursor.digest)) == .unknown)
     #expect(throws: SyncCursorError.invalid) { _ = try digests.position(of: "4711") }

@@ -1,32 +1,35 @@
 package import ChatPrimitives
 
-/// Where a room last changed for one user.
-package struct ChangedRoom: Sendable, Hashable {
-  package var room: RoomID
-  package var position: LogPosition
-}
-
 extension RoomsQueries {
-  /// The rooms of a user that changed after a position, in the order of their last changes. A room where the user is
+  /// The rooms of a user in which something changed after a position, in the order of IDs. A room where the user is
   /// tracked has the position in the member's row. The others, usually few, are looked up one by one.
-  /// - Parameter limit: the maximum number of rooms.
-  package func changedRooms(of user: UserID, after position: LogPosition, limit: Int) throws -> [ChangedRoom] {
+  /// - Parameters:
+  ///   - previous: rooms with IDs after this are returned; nil to begin with the first.
+  ///   - last: rooms with IDs up to this are returned; nil for no such limit.
+  ///   - limit: the maximum number of rooms.
+  package func changedRooms(
+    of user: UserID, after position: LogPosition, beyond previous: RoomID? = nil, through last: RoomID? = nil,
+    limit: Int
+  ) throws -> [RoomID] {
+    let (first, last) = (previous?.uuid ?? .zero, last?.uuid ?? UUIDBytes(high: .max, low: .max))
     let found = try Self.changedRoomParts.flatMap { sql in
-      try CachedStatement(database, sql).all(user, position, limit) {
-        try ChangedRoom(room: $0.id(), position: $0.position())
-      }
-    }.sorted { $0.position < $1.position }
-    return Array(found.prefix(limit))
+      try CachedStatement(database, sql).all(user, position, first, last, limit) { try $0.id(RoomID.self) }
+    }
+    return Array(found.sorted().prefix(limit))
   }
 
-  /// The rooms where the user is tracked, and those where not. The parameters of both are the user, the position and
-  /// the limit.
+  /// The rooms where the user is tracked, and those where not. The parameters of both are the user, the position, the two
+  /// IDs and the limit.
   static let changedRoomParts = [
-    "SELECT roomId, changed FROM member WHERE userId = ? AND changed > ? ORDER BY changed LIMIT ?",
     """
-    SELECT room.id, MAX(room.changed, member.own) AS last FROM member INDEXED BY member_by_user
+    SELECT roomId FROM member INDEXED BY member_by_change
+    WHERE userId = ? AND changed > ? AND roomId > ? AND roomId <= ? ORDER BY roomId LIMIT ?
+    """,
+    """
+    SELECT room.id FROM member INDEXED BY member_by_user
     CROSS JOIN room ON room.id = member.roomId
-    WHERE member.userId = ? AND member.list IS NULL AND last > ? ORDER BY last LIMIT ?
+    WHERE member.userId = ? AND member.list IS NULL AND MAX(room.changed, member.own) > ?
+      AND room.id > ? AND room.id <= ? ORDER BY room.id LIMIT ?
     """,
   ]
 

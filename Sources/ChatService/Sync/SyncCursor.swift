@@ -6,9 +6,9 @@ import EventLog
 ///
 /// The bytes are the kind (1), a mark of the log (4), the position (1 to 9, as a variable-length integer), and the
 /// digest of the record there (4). Inside a response of several pages there follow the target (1 to 9), the part (1),
-/// the group (16), the position reached (1 to 9) and the key.
+/// the group (two rooms of 16), the position reached (1 to 9) and the key.
 package struct SyncCursor: Sendable, Hashable {
-  package static let maximumBytes = 1 + 4 + 9 + 4 + 9 + 1 + UUIDBytes.byteCount + 9 + SyncProgress.keyBytes
+  package static let maximumBytes = 1 + 4 + 9 + 4 + 9 + 1 + 2 * UUIDBytes.byteCount + 9 + SyncProgress.keyBytes
 
   package var position: SyncPosition
   /// The beginning of the SHA-256 of the log's identity.
@@ -44,7 +44,8 @@ extension SyncCursor {
     bytes += withUnsafeBytes(of: digest.bigEndian) { Array($0) }
     if let progress = position.stage.progress {
       bytes.append(variable: progress.target.value)
-      bytes += [progress.part] + (progress.group?.uuid ?? .zero).bytes
+      bytes.append(progress.part)
+      for room in [progress.group.previous, progress.group.last] { bytes += (room?.uuid ?? .zero).bytes }
       bytes.append(variable: progress.reached.value)
       bytes += progress.key
     }
@@ -87,12 +88,17 @@ extension SyncCursor {
   /// Takes all that is left.
   private static func progress(_ rest: inout ByteCursor, from position: LogPosition) -> SyncProgress? {
     guard let target = Self.position(&rest), target >= position, let part = try? rest.array(1)[0],
-      let group = (try? rest.array(UUIDBytes.byteCount)).flatMap({ UUIDBytes(bytes: $0) }),
-      let reached = Self.position(&rest), reached <= target, rest.remaining <= SyncProgress.keyBytes,
+      let previous = uuid(&rest), let last = uuid(&rest), let reached = Self.position(&rest), reached <= target,
+      rest.remaining <= SyncProgress.keyBytes,
       let key = try? rest.array(rest.remaining)
     else { return nil }
-    return SyncProgress(
-      target: target, part: part, group: group == .zero ? nil : RoomID(group), reached: reached, key: key)
+    let group = SyncGroup(
+      previous: previous == .zero ? nil : RoomID(previous), last: last == .zero ? nil : RoomID(last))
+    return SyncProgress(target: target, part: part, group: group, reached: reached, key: key)
+  }
+
+  private static func uuid(_ rest: inout ByteCursor) -> UUIDBytes? {
+    (try? rest.array(UUIDBytes.byteCount)).flatMap { UUIDBytes(bytes: $0) }
   }
 
   /// Positions are less than 2^63, so they take at most nine bytes.

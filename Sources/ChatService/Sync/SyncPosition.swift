@@ -41,18 +41,33 @@ package struct SyncProgress: Sendable, Hashable {
   package var target: LogPosition
   /// Which part of the response comes next.
   package var part: UInt8
-  /// The last room of the previous group of rooms; nil in the first group.
-  package var group: RoomID?
+  /// The rooms that are read together.
+  package var group: SyncGroup
   /// The position of the last item.
   package var reached: LogPosition
   /// The last item among those of one position; at most `keyBytes` bytes.
   package var key: [UInt8]
 
-  package init(target: LogPosition, part: UInt8, group: RoomID?, reached: LogPosition, key: [UInt8]) {
+  package init(target: LogPosition, part: UInt8, group: SyncGroup, reached: LogPosition, key: [UInt8]) {
     self.target = target
     self.part = part
     self.group = group
     self.reached = reached
     self.key = key
+  }
+}
+
+/// The rooms that a response reads together, by their IDs. Both bounds are fixed when the group begins, because a room can
+/// disappear while the group is read. If the end moved, a room of the next group would become part of this one, and what it
+/// has before the position reached would be lost.
+package struct SyncGroup: Sendable, Hashable {
+  /// The last room of the previous group; nil in the first group.
+  package var previous: RoomID?
+  /// The last room of this group; nil if no rooms follow.
+  package var last: RoomID?
+
+  package init(previous: RoomID?, last: RoomID?) {
+    self.previous = previous
+    self.last = last
   }
 }
