@@ -149,25 +149,55 @@ struct MessageChangeTests {
     let end = events[events.count - 1].position
     try build(TimelineProjection.self, events).read { (database) throws in
       let queries = TimelineQueries(database)
-      let threads = try UInt64.fetchAll(database, sql: "SELECT DISTINCT thread FROM message ORDER BY thread")
-      #expect(threads.count > 3)
-      for thread in threads {
+      for isReply in [false, true] {
         let all = try Row.fetchAll(
-          database, sql: "SELECT ordinal, position FROM message WHERE thread = ? ORDER BY ordinal",
-          arguments: [Int64(thread)]
+          database, sql: "SELECT thread, ordinal, position FROM message WHERE (thread > 0) = ? ORDER BY position",
+          arguments: [isReply]
         ).map { row in
           ChangedMessage(
-            location: MessageLocation(thread: thread, ordinal: row[0] as UInt64),
-            position: LogPosition(row[1] as UInt64))
+            location: MessageLocation(thread: row[0] as UInt64, ordinal: row[1] as UInt64),
+            position: LogPosition(row[2] as UInt64))
         }
+        #expect(all.count > 20)
         for after in stride(from: 0, through: end.value, by: 3).map({ LogPosition($0) }) {
           let target = LogPosition(min(end.value, after.value + 200))
           let expected = all.filter { $0.position > after && $0.position <= target }
-          let found = try queries.sentMessages(to: room, thread: thread, after: after, through: target, limit: 1000)
-          #expect(found == expected)
-          let two = try queries.sentMessages(to: room, thread: thread, after: after, through: target, limit: 2)
-          #expect(two == Array(expected.prefix(2)))
+          for limit in [2, 1000] {
+            let found = try isReply
+              ? queries.sentReplies(to: room, after: after, through: target, limit: limit)
+              : queries.sentMessages(to: room, after: after, through: target, limit: limit)
+            #expect(found == Array(expected.prefix(limit)))
+          }
         }
+      }
+    }
+  }
+
+  @Test("all messages of a room are listed, its own timeline first and each with its last change", arguments: [51, 52])
+  func everyMessage(seed: UInt64) throws {
+    let room = RoomID.numbered(100)
+    let history = ConversationHistory(seed: seed, events: 700).script.events
+    try build(TimelineProjection.self, history).read { (database) throws in
+      let queries = TimelineQueries(database)
+      let all = try Row.fetchAll(
+        database,
+        sql: """
+          SELECT thread, ordinal, IFNULL((SELECT position FROM messageChange WHERE thread = message.thread
+            AND ordinal = message.ordinal), position) FROM message ORDER BY thread, ordinal
+          """
+      ).map { (MessageLocation(thread: $0[0] as UInt64, ordinal: $0[1] as UInt64), LogPosition($0[2] as UInt64)) }
+      var found: [MessageLocation] = []
+      while true {
+        let next = try queries.locations(in: room, after: found.last, limit: 7)
+        found += next
+        if next.count < 7 { break }
+      }
+      #expect(found == all.map(\.0))
+      #expect(Set(found.map(\.thread)).count > 3)
+      for (location, position) in all {
+        let contents = try queries.changedContents(of: room, thread: location.thread, location.run, for: .numbered(1))
+        #expect(contents.map(\.position) == [position])
+        #expect(contents.map(\.message) == [try queries.shown(at: location, of: room, for: .numbered(1))])
       }
     }
   }

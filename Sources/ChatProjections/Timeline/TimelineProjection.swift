@@ -7,7 +7,7 @@ package struct TimelineProjection: Projection {
   package typealias Queries = TimelineQueries
 
   package static let name = "timeline"
-  package static let schemaVersion = 4
+  package static let schemaVersion = 5
 
   package static let needsUpkeep = true
 

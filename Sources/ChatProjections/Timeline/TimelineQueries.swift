@@ -120,7 +120,7 @@ package struct TimelineQueries: ReadModelQueries {
   }
 
   /// The ID of the thread's root; nil for the room's own timeline.
-  private func threadID(_ thread: UInt64, in room: RoomID) throws -> MessageID? {
+  func threadID(_ thread: UInt64, in room: RoomID) throws -> MessageID? {
     guard thread != 0 else { return nil }
     return try CachedStatement(
       database, "SELECT messageId FROM message WHERE roomId = ? AND thread = 0 AND ordinal = ?"

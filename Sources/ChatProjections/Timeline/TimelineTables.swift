@@ -125,6 +125,7 @@ enum TimelineTables {
     try database.execute(
       sql: """
         CREATE INDEX message_by_time ON message (roomId, thread, sentAt, ordinal);
+        CREATE INDEX reply_by_position ON message (roomId, position) WHERE thread > 0;
         CREATE INDEX participant_by_ordinal ON threadParticipant (roomId, root, firstOrdinal);
         CREATE INDEX messageChange_by_position ON messageChange (roomId, position, thread, ordinal);
         CREATE INDEX reaction_by_position ON reaction (roomId, thread, ordinal, position);
