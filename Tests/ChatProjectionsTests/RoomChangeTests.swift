@@ -330,17 +330,50 @@ struct RoomChangeTests {
     }
   }
 
-  @Test("a file is equal to a rebuilt one before, during and after a bulk deletion")
-  func comparison() throws {
-    let events = deletions().script.events
-    let rebuilt = try build(RoomsProjection.self, events)
-    let live = try DatabaseQueue()
-    try live.write { (database) throws in
+  private func fileBeforeBulkDeletion(_ events: [RecordedEvent]) throws -> DatabaseQueue {
+    let queue = try DatabaseQueue()
+    try queue.write { (database) throws in
       try ProjectionOpening.createSchema(of: RoomsProjection.self, logIdentity: testLog, database)
       try RoomsProjection.createIndexes(database)
       var projection = RoomsProjection()
       _ = try ProjectionBatch.apply(events, after: .origin, with: &projection, to: database)
     }
+    return queue
+  }
+
+  @Test("what users lose by a deletion is known before, during and after the bulk deletion")
+  func deletionsInProgress() throws {
+    let (script, room, _) = deletions()
+    let live = try fileBeforeBulkDeletion(script.events)
+    func known(after position: LogPosition) throws -> [UserID: [ChangedEntity: LogPosition]] {
+      try live.read { (database) throws in
+        let queries = RoomsQueries(database)
+        return try Dictionary(
+          uniqueKeysWithValues: (1...122).map { UserID.numbered($0) }.map { user in
+            let noted = try queries.changes(
+              in: .user(user), after: .after(position), through: script.last.position, limit: 10)
+            let open = try queries.deletionsInProgress(of: user, after: position, through: script.last.position)
+            return (user, Dictionary((noted + open).map { ($0.entity, $0.position) }, uniquingKeysWith: max))
+          })
+      }
+    }
+    let (before, late) = (try known(after: .origin), try known(after: room))
+    #expect(before.values.reduce(0) { $0 + $1.count } == 27)
+    #expect(late.values.reduce(0) { $0 + $1.count } == 3)
+    while try live.write({ try BulkDeletion.step(RoomsProjection.bulkDeletedRows, $0, rows: 5) }) {
+      #expect(try known(after: .origin) == before)
+      #expect(try known(after: room) == late)
+    }
+    #expect(try known(after: .origin) == before)
+    let left = try live.read { try RoomsQueries($0).deletionsInProgress(of: bob, after: .origin, through: room) }
+    #expect(left.isEmpty)
+  }
+
+  @Test("a file is equal to a rebuilt one before, during and after a bulk deletion")
+  func comparison() throws {
+    let events = deletions().script.events
+    let rebuilt = try build(RoomsProjection.self, events)
+    let live = try fileBeforeBulkDeletion(events)
     func differences() throws -> [RowDifference] {
       try live.read { (live) throws in
         try rebuilt.read { (rebuilt) throws in

@@ -158,6 +158,11 @@ package struct AccountsQueries: ReadModelQueries {
     try Changes.page(in: .user(user), after: start, through: target, limit: limit, database)
   }
 
+  /// Where one of the user's own entities last changed. Nil if no change of it was noted.
+  package func changePosition(of entity: ChangedEntity, for user: UserID) throws -> LogPosition? {
+    try Changes.position(of: entity, in: .user(user), database)
+  }
+
   // MARK: - Devices
 
   static let deviceColumns =

@@ -6,6 +6,11 @@ import GRDB
 package struct BlockedUserRow: Sendable, Hashable {
   package var user: UserID
   package var blocked: Stamp
+
+  package init(user: UserID, blocked: Stamp) {
+    self.user = user
+    self.blocked = blocked
+  }
 }
 
 /// Blocked users, the newest block first.

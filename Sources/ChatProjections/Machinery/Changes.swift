@@ -59,6 +59,14 @@ enum Changes {
 
   private static let replacing = "ON CONFLICT (scope, type, entity) DO UPDATE SET position = excluded.position"
 
+  /// Where an entity last changed. Nil if no change of it was noted.
+  static func position(
+    of entity: ChangedEntity, in scope: ChangeScope, _ database: Database
+  ) throws -> LogPosition? {
+    try CachedStatement(database, "SELECT position FROM change WHERE scope = ? AND type = ? AND entity = ?")
+      .first(scope.bytes, Int64(entity.type.rawValue), entity.bytes) { try $0.position() }
+  }
+
   /// The changes of a scope, ordered by position, type and ID.
   /// - Parameters:
   ///   - start: changes after this are returned.

@@ -70,11 +70,11 @@ extension MessageRow {
 
 extension RoomListRow {
   /// Approximate number of bytes that it adds to a response.
-  var contentBytes: Int { (room.topic?.jsonBytes ?? 0) + (room.lastMessage?.contentBytes ?? 0) }
+  package var contentBytes: Int { (room.topic?.jsonBytes ?? 0) + (room.lastMessage?.contentBytes ?? 0) }
 }
 
 extension ScheduledRow {
-  var contentBytes: Int { message.content.text.jsonBytes + (message.content.details?.contentBytes ?? 0) }
+  package var contentBytes: Int { message.content.text.jsonBytes + (message.content.details?.contentBytes ?? 0) }
 }
 
 extension CachedStatement {

@@ -80,6 +80,23 @@ extension RoomsQueries {
     return reading
   }
 
+  /// One thread that the user follows and that has a reply, and where it last changed for the user. Also in an archived
+  /// room.
+  package func followedThread(
+    _ root: UInt64, in room: RoomID, of user: UserID
+  ) throws -> (thread: FollowedThread, changed: LogPosition)? {
+    let found = try CachedStatement(
+      database,
+      """
+      SELECT \(Self.partColumns), MAX(thread.changed, threadFollower.changed) FROM threadFollower
+      CROSS JOIN thread ON thread.roomId = threadFollower.roomId AND thread.root = threadFollower.root
+      WHERE threadFollower.roomId = ? AND threadFollower.root = ? AND threadFollower.userId = ? AND follows = 1
+      """
+    ).first(room, root, user) { row in (parts: try Self.readParts(&row), changed: try row.position()) }
+    guard let found else { return nil }
+    return (try counted(found.parts, for: user, leftOutFor: try blocker(user)), found.changed)
+  }
+
   /// The number of unread replies in all threads that the user follows, in rooms that are neither archived nor muted at
   /// `time`. The cost grows with the number of threads with unread replies, of which it counts at most `unreadThreads`.
   package func threadBadge(of user: UserID, at time: Timestamp) throws -> UInt64 {

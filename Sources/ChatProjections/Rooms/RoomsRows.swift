@@ -109,6 +109,12 @@ package struct ReceiptRow: Sendable, Hashable {
   package var user: UserID
   package var read: ReadPoint
   package var joined: LogPosition
+
+  package init(user: UserID, read: ReadPoint, joined: LogPosition) {
+    self.user = user
+    self.read = read
+    self.joined = joined
+  }
 }
 
 /// Receipts in the order in which the members joined.
