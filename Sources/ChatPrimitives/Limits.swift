@@ -247,6 +247,8 @@ public enum Limits {
 
   /// The maximum number of members a room may ever have had for its members to follow each other's read markers.
   public static let receiptMembers: UInt64 = 256
+  /// The changed rooms that a catch-up reads together. In catch-ups of more rooms, items are in order within each group.
+  public static let syncGroupRooms = 128
   /// How many rooms, and how many workspaces, learn at once that a user has a new nickname: those that the user joined
   /// last. In the others, the user's next message brings the nickname.
   public static let profileSpaces = 64

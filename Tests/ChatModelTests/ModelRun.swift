@@ -20,6 +20,8 @@ final class ModelRun {
   private(set) var model = ChatModel()
   private(set) var done: [Done] = []
   private(set) var tally = Tally()
+  /// The clients that follow the users' changes.
+  private var clients: [UserID: SyncClients] = [:]
   /// The outcome of each command.
   private(set) var outcomes: [String] = []
 
@@ -130,6 +132,8 @@ final class ModelRun {
     var comparison = comparison()
     let events = try chat.store.events(after: known, limit: .max)
     try await comparison.compare(Touched(step, events), users: users)
+    let user = users[random.below(users.count)]
+    try await comparison.compareSync(of: user, &clients[user, default: SyncClients()])
   }
 
   /// Whether the user has used up the messages of the day, or has too few bytes left for an upload. All uploads have

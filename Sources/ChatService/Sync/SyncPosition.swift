@@ -66,7 +66,7 @@ package struct SyncGroup: Sendable, Hashable {
   /// The last room of this group; nil if no rooms follow.
   package var last: RoomID?
 
-  package init(previous: RoomID?, last: RoomID?) {
+  package init(previous: RoomID? = nil, last: RoomID? = nil) {
     self.previous = previous
     self.last = last
   }

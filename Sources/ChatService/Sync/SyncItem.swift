@@ -1,0 +1,72 @@
+package import ChatDomain
+package import ChatPrimitives
+package import ChatProjections
+
+/// An entity as it is now, or the news that it is gone.
+package struct SyncItem: Sendable, Hashable {
+  /// Where the entity last changed for the user, or came into the user's sight.
+  package var revision: LogPosition
+  package var content: Content
+
+  package enum Content: Sendable, Hashable {
+    case account(UserRow, [IdentityRow])
+    case preferences(UserPreferences)
+    case device(DeviceRow)
+    case session(SessionRow)
+    case blockedUser(BlockedUserRow)
+    case workspace(WorkspaceListRow)
+    case workspaceMember(WorkspaceMemberRow, of: WorkspaceID)
+    case invitation(InvitationRow, WorkspaceRow)
+    case scheduledMessage(ScheduledRow)
+    case room(RoomListRow)
+    case member(MemberRow)
+    case readMarker(ReceiptRow, in: RoomID)
+    case thread(FollowedThread, root: ShownMessage)
+    case message(ShownMessage)
+    case user(UserID, nickname: String)
+    /// The client removes the entity, and what it has of it.
+    case removed(SyncEntity)
+  }
+}
+
+/// What a response contains, and where the next one continues.
+package struct SyncPage: Sendable, Hashable {
+  package var items: [SyncItem]
+  package var next: SyncPosition
+  /// Whether the next page can be asked for at once.
+  package var more: Bool
+}
+
+extension SyncItem.Content {
+  /// The users whom the client must know to show this.
+  var users: [UserID] {
+    switch self {
+    case .blockedUser(let row): [row.user]
+    case .workspaceMember(let row, _): [row.user]
+    case .invitation(let row, _): [row.user] + [row.inviter].compactMap { $0 }
+    case .room(let row): row.participants + [row.room.lastMessage?.sender].compactMap { $0 }
+    case .member(let row): [row.user]
+    case .readMarker(let row, _): [row.user]
+    case .thread(_, let root): root.users
+    case .message(let message): message.users
+    case .account, .preferences, .device, .session, .workspace, .scheduledMessage, .user, .removed: []
+    }
+  }
+
+  /// Approximate number of bytes that it adds to a response.
+  var contentBytes: Int {
+    switch self {
+    case .message(let message), .thread(_, let message): message.row.contentBytes
+    case .room(let row): row.contentBytes
+    case .scheduledMessage(let row): row.contentBytes
+    default: 0
+    }
+  }
+}
+
+extension ShownMessage {
+  /// The sender, the users mentioned by name, and the shown participants of the thread.
+  fileprivate var users: [UserID] {
+    [row.sender] + (row.details?.mentions.users ?? []) + (annotations.thread?.participants ?? [])
+  }
+}
