@@ -63,13 +63,13 @@ extension Comparison {
     known.keep((position, mirror), at: index)
   }
 
+  /// Nothing is written while a client catches up, so it gets each entity once, and at most one tombstone before it.
   private struct Delivered: Hashable {
     let entity: SyncEntity
-    let revision: LogPosition
     let isTombstone: Bool
 
     init(_ entity: SyncEntity, _ item: SyncItem) {
-      (self.entity, revision) = (entity, item.revision)
+      self.entity = entity
       if case .removed = item.content { isTombstone = true } else { isTombstone = false }
     }
   }
