@@ -27,6 +27,8 @@ package final class ChatService: Sendable {
   let quotas: Quotas
   package let signingKeys: SigningKeys
   package let clock: CheckedClock
+  /// Makes and checks the cursors of the sync.
+  package let cursorDigests: CursorDigests
   private let knownIDs: KnownIDs
 
   package init(
@@ -47,6 +49,7 @@ package final class ChatService: Sendable {
     self.quotas = quotas
     self.signingKeys = signingKeys
     self.clock = clock
+    cursorDigests = CursorDigests(store.log)
   }
 
   /// The current time, for decisions, queries and background tasks.

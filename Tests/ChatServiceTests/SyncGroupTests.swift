@@ -42,7 +42,7 @@ struct SyncGroupTests {
     var (pages, groups, delivered) = (0, [SyncGroup](), Set<Delivered>())
     var (last, more) = (LogPosition.origin, true)
     while more {
-      let page = try await fixture.chat.changes(for: alice, after: position, limit: 100)
+      let page = try await fixture.chat.changes(for: alice, SyncRequest(after: position, limit: 100))
       if case .catchingUp(let progress) = position.stage, groups.last != progress.group {
         groups.append(progress.group)
         last = .origin

@@ -1,4 +1,4 @@
-package import ChatDomain
+import ChatDomain
 package import ChatPrimitives
 import ChatProjections
 import EventStore
@@ -177,13 +177,11 @@ extension SyncMerge {
 }
 
 extension ChatService {
-  /// What changed for a user, in pages.
-  /// - Parameters:
-  ///   - position: `next` of the previous page, or of an earlier response.
-  ///   - limit: the maximum number of changes on the page, from 1.
+  /// What changed for a user, or the initial state, in pages.
   package func changes(
-    for user: UserID, after position: SyncPosition, limit: Int
+    for user: UserID, _ request: SyncRequest
   ) async throws(ServiceError) -> SyncPage {
-    try await SyncReader(chat: self, user: user).page(after: position, limit: limit)
+    try await SyncReader(chat: self, user: user).page(
+      after: request.position ?? SyncPosition(.origin), limit: request.limit)
   }
 }

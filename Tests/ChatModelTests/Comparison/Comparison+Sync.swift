@@ -32,7 +32,7 @@ extension Comparison {
     var (since, delivered, last) = (position.position, Set<Delivered>(), position.position)
     var more = true
     while more {
-      let page = try await chat.changes(for: user, after: position, limit: limit)
+      let page = try await chat.changes(for: user, SyncRequest(after: position, limit: limit))
       for item in page.items {
         if item.revision < last || item.revision <= since || item.revision > chat.store.head {
           throw Mismatch("\(what): the order", ["  \(item.revision) after \(last): \(item.content)"])
