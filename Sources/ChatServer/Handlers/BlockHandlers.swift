@@ -17,9 +17,7 @@ struct BlockHandlers: Sendable {
     let page = try await chat.blockedUsers(
       of: user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.blocked.count) {
-      let blocked = page.blocked.map { row in
-        BlockedUser(user: User(row.user, among: page.nicknames), blockedAt: row.blocked.time)
-      }
+      let blocked = page.blocked.map { BlockedUser($0, among: page.nicknames) }
       return BlockedUserList(blockedUsers: blocked, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
@@ -44,5 +42,11 @@ struct BlockHandlers: Sendable {
     return try JSONBody.receipt(
       outcome.isNew,
       BlockReceipt(user: User(id: other, nickname: nickname), blockedAt: nil, position: outcome.stamp.position))
+  }
+}
+
+extension BlockedUser {
+  init(_ row: BlockedUserRow, among nicknames: [UserID: String]) {
+    self.init(user: User(row.user, among: nicknames), blockedAt: row.blocked.time)
   }
 }

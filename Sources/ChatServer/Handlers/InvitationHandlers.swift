@@ -104,12 +104,19 @@ struct InvitationHandlers: Sendable {
 
   private func response(_ page: InvitationPage, _ cursors: PageCursors) throws -> TypedResponse<InvitationList> {
     let invitations = page.invitations.map { row in
-      Invitation(
-        workspaceId: row.workspace, workspaceName: page.workspaces[row.workspace]?.name ?? "",
-        workspacePicture: page.workspaces[row.workspace]?.picture, user: User(row.user, among: page.nicknames),
-        role: row.role.name, invitedBy: row.inviter.map { User($0, among: page.nicknames) }, invitedAt: row.made.time)
+      Invitation(row, into: page.workspaces[row.workspace], among: page.nicknames)
     }
     return try JSONBody.response(
       InvitationList(invitations: invitations, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+  }
+}
+
+extension Invitation {
+  /// - Parameter workspace: nil if it is being deleted.
+  init(_ row: InvitationRow, into workspace: WorkspaceRow?, among nicknames: [UserID: String]) {
+    self.init(
+      workspaceId: row.workspace, workspaceName: workspace?.name ?? "", workspacePicture: workspace?.picture,
+      user: User(row.user, among: nicknames), role: row.role.name,
+      invitedBy: row.inviter.map { User($0, among: nicknames) }, invitedAt: row.made.time)
   }
 }

@@ -18,11 +18,7 @@ struct MemberHandlers: Sendable {
     let page = try await chat.members(
       of: room, for: context.user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.members.count) {
-      let members = page.members.map { row in
-        Member(
-          user: User(row.user, among: page.nicknames), role: row.role.name, joinedAt: row.joined.time,
-          silencedUntil: row.silencedUntil)
-      }
+      let members = page.members.map { Member($0, among: page.nicknames) }
       return MemberList(members: members, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
@@ -117,5 +113,13 @@ struct MemberHandlers: Sendable {
       }
       return JoinHistory(changes: changes, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
+  }
+}
+
+extension Member {
+  init(_ row: MemberRow, among nicknames: [UserID: String]) {
+    self.init(
+      user: User(row.user, among: nicknames), role: row.role.name, joinedAt: row.joined.time,
+      silencedUntil: row.silencedUntil)
   }
 }

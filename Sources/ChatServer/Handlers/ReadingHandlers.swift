@@ -42,20 +42,14 @@ struct ReadingHandlers: Sendable {
     let page = try await chat.receipts(
       of: room, for: context.user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.receipts.count) {
-      let receipts = page.receipts.map { row in
-        ReadReceipt(
-          user: User(row.user, among: page.nicknames), messageId: row.read.message,
-          readAt: row.read.time)
-      }
+      let receipts = page.receipts.map { ReadReceipt($0, among: page.nicknames) }
       return ReadReceiptList(readMarkers: receipts, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
 
   func preferences(_ context: HansardRequestContext) async throws -> TypedResponse<Preferences> {
     let preferences = try await chat.preferences(of: context.user)
-    return try JSONBody.response(
-      Preferences(
-        sharesReadMarkers: preferences.sharesReadMarkers, acceptsDirectMessages: preferences.acceptsDirectMessages))
+    return try JSONBody.response(Preferences(preferences))
   }
 
   func updatePreferences(
@@ -81,5 +75,18 @@ struct ReadingHandlers: Sendable {
 extension ReadPoint {
   init(_ read: ChatProjections.ReadPoint) {
     self.init(messageId: read.message, readAt: read.time)
+  }
+}
+
+extension ReadReceipt {
+  init(_ row: ReceiptRow, among nicknames: [UserID: String]) {
+    self.init(user: User(row.user, among: nicknames), messageId: row.read.message, readAt: row.read.time)
+  }
+}
+
+extension Preferences {
+  init(_ preferences: UserPreferences) {
+    self.init(
+      sharesReadMarkers: preferences.sharesReadMarkers, acceptsDirectMessages: preferences.acceptsDirectMessages)
   }
 }

@@ -78,10 +78,7 @@ struct RoomHandlers: Sendable {
 
   func badge(_ context: HansardRequestContext) async throws -> TypedResponse<Badge> {
     let (badge, position) = try await chat.badge(of: context.user)
-    return try JSONBody.response(
-      Badge(
-        unreadCount: Int(clamping: badge.unread), mentionCount: Int(clamping: badge.mentions),
-        threadUnreadCount: Int(clamping: badge.threadUnread), position: position))
+    return try JSONBody.response(Badge(badge, at: position))
   }
 
   /// As `change`, for commands that create a new revision of the room. A repeat without a key finds the room as
@@ -168,5 +165,13 @@ extension User {
   /// A user whose nickname was erased has an empty one.
   init(_ id: UserID, among nicknames: [UserID: String]) {
     self.init(id: id, nickname: nicknames[id] ?? "")
+  }
+}
+
+extension Badge {
+  init(_ row: BadgeRow, at position: LogPosition) {
+    self.init(
+      unreadCount: Int(clamping: row.unread), mentionCount: Int(clamping: row.mentions),
+      threadUnreadCount: Int(clamping: row.threadUnread), position: position)
   }
 }

@@ -102,7 +102,7 @@ struct SchedulingHandlers: Sendable {
 }
 
 extension ScheduledMessage {
-  fileprivate init(_ row: ScheduledRow) {
+  init(_ row: ScheduledRow) {
     self.init(
       id: row.id, roomId: row.room, senderId: row.message.author, text: row.message.content.text,
       sendAt: row.message.sendAt, status: row.failure == nil ? "pending" : "failed", failure: row.failure?.reason.name,

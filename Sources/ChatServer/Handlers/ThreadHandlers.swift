@@ -60,13 +60,17 @@ struct ThreadHandlers: Sendable {
     let page = try await chat.followedThreads(
       of: user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.threads.count) {
-      let threads = page.threads.map { thread, root in
-        FollowedThread(
-          root: Message(root), unreadCount: Int(clamping: thread.unreadCount),
-          mentionCount: Int(clamping: thread.mentionCount))
-      }
+      let threads = page.threads.map { FollowedThread($0, root: $1) }
       return ThreadList(
         threads: threads, users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
+  }
+}
+
+extension FollowedThread {
+  init(_ thread: ChatProjections.FollowedThread, root: ShownMessage) {
+    self.init(
+      root: Message(root), unreadCount: Int(clamping: thread.unreadCount),
+      mentionCount: Int(clamping: thread.mentionCount))
   }
 }

@@ -92,10 +92,7 @@ struct WorkspaceHandlers: Sendable {
     let page = try await chat.members(
       of: id, for: context.user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.members.count) {
-      let members = page.members.map { row in
-        WorkspaceMember(
-          user: User(row.user, among: page.nicknames), role: row.role.name, joinedAt: row.joined.time)
-      }
+      let members = page.members.map { WorkspaceMember($0, among: page.nicknames) }
       return WorkspaceMemberList(members: members, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
@@ -168,5 +165,11 @@ extension Workspace {
       memberCount: Int(row.workspace.memberCount), role: row.member.role.name,
       unreadCount: Int(clamping: row.badge.unread), mentionCount: Int(clamping: row.badge.mentions),
       createdAt: row.workspace.created.time, revision: row.workspace.revision)
+  }
+}
+
+extension WorkspaceMember {
+  init(_ row: WorkspaceMemberRow, among nicknames: [UserID: String]) {
+    self.init(user: User(row.user, among: nicknames), role: row.role.name, joinedAt: row.joined.time)
   }
 }
