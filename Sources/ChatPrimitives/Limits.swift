@@ -249,6 +249,16 @@ public enum Limits {
   public static let receiptMembers: UInt64 = 256
   /// The changed rooms that a catch-up reads together. In catch-ups of more rooms, items are in order within each group.
   public static let syncGroupRooms = 128
+  /// The changes that one page of a sync examines at most, and the default if the client does not give a number.
+  public static let syncItems = 1_000
+  public static let syncDefaultItems = 200
+  /// The rooms at the top of the list with which the initial state has messages, and the newest messages of each.
+  public static let syncInitialRooms = 20
+  public static let syncInitialMessages = 30
+  /// The largest number that a client can give for the new messages of each room.
+  public static let syncPerRoom = 200
+  /// The rooms to which a client can limit a sync.
+  public static let syncFilterRooms = 50
   /// How many rooms, and how many workspaces, learn at once that a user has a new nickname: those that the user joined
   /// last. In the others, the user's next message brings the nickname.
   public static let profileSpaces = 64

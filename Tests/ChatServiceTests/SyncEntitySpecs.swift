@@ -12,7 +12,7 @@ struct SyncEntitySpecs {
     .workspaceMember(fixed(5), of: fixed(6)), .invitation(fixed(7)), .scheduledMessage(fixed(8), in: fixed(9)),
     .lostRoom(fixed(10)), .room(fixed(11)), .channel(fixed(12), of: fixed(13)), .member(fixed(14), of: fixed(15)),
     .readMarker(fixed(16), in: fixed(17)), .user(fixed(18)), .thread(19, in: fixed(20)),
-    .message(MessageLocation(thread: 21, ordinal: 1 << 40), in: fixed(22)),
+    .message(MessageLocation(thread: 21, ordinal: 1 << 40), in: fixed(22)), .gap(fixed(23)),
   ]
 
   @Test("a key leads back to its entity, and no other key does", arguments: entities)
@@ -47,7 +47,7 @@ struct SyncEntitySpecs {
     #expect(noted.count { SyncEntity($0) == nil } == 4)
   }
 
-  @Test("what cannot be a key is refused", arguments: [[], [0], [18], [255], [1, 0], [3, 1]] as [[UInt8]])
+  @Test("what cannot be a key is refused", arguments: [[], [0], [19], [255], [1, 0], [3, 1]] as [[UInt8]])
   func refused(key: [UInt8]) {
     #expect(SyncEntity(key: key) == nil)
   }

@@ -33,7 +33,7 @@ struct RoomsContents {
     case .member(let member, let room): try self.member(member, of: room, position)
     case .readMarker(let member, let room): try readMarker(member, in: room, position)
     case .user(let id): try rooms.nicknames(of: [id])[id].map { .user(id, nickname: $0) }
-    case .account, .preferences, .device, .session, .blockedUser, .thread, .message: nil
+    case .account, .preferences, .device, .session, .blockedUser, .thread, .message, .gap: nil
     }
   }
 

@@ -25,6 +25,8 @@ package enum SyncEntity: Sendable, Hashable {
   /// The root's ordinal in the room.
   case thread(UInt64, in: RoomID)
   case message(MessageLocation, in: RoomID)
+  /// Messages of the room that are not sent. See `SyncGap`.
+  case gap(RoomID)
 }
 
 // MARK: - Keys
@@ -36,7 +38,7 @@ extension SyncEntity {
     case account = 1
     case preferences, device, session, blockedUser, workspace, workspaceMember, invitation, scheduledMessage, lostRoom,
       room
-    case channel, member, readMarker, user, thread, message
+    case channel, member, readMarker, user, thread, message, gap
 
     /// The bytes of an entity that follow the container.
     var idBytes: Int {
@@ -82,6 +84,7 @@ extension SyncEntity {
     case .thread(let root, let room): Kind.thread.prefix(room.uuid) + root.bigEndianBytes
     case .message(let location, let room):
       Kind.message.prefix(room.uuid) + location.thread.bigEndianBytes + location.ordinal.bigEndianBytes
+    case .gap(let id): Kind.gap.prefix(id.uuid)
     }
   }
 
@@ -118,6 +121,7 @@ extension SyncEntity {
       let location = MessageLocation(
         thread: UInt64(bigEndianBytes: rest.prefix(8)), ordinal: UInt64(bigEndianBytes: rest.suffix(8)))
       self = .message(location, in: RoomID(container))
+    case .gap: self = .gap(RoomID(id))
     }
   }
 }

@@ -24,8 +24,35 @@ package struct SyncItem: Sendable, Hashable {
     case thread(FollowedThread, root: ShownMessage)
     case message(ShownMessage)
     case user(UserID, nickname: String)
-    /// The client removes the entity, and what it has of it.
+    /// The user's unread counts, and the position that they reflect. Only in the initial state.
+    case badge(BadgeRow, LogPosition)
+    case gap(SyncGap)
+    /// The client removes the thread from those that the user follows. The replies are not affected.
+    /// - Parameters:
+    ///   - ordinal: the root's ordinal in the room.
+    ///   - root: the root's ID.
+    case unfollowedThread(_ ordinal: UInt64, root: MessageID, in: RoomID)
+    /// The client removes the entity, and what it has of it. Never a thread.
     case removed(SyncEntity)
+  }
+}
+
+/// Messages of a room that are not sent. The client can load them with the room's pages, back from `before`.
+package struct SyncGap: Sendable, Hashable {
+  package var room: RoomID
+  /// The root of the thread whose replies are not sent. Nil for messages of the room's own timeline.
+  package var thread: MessageID?
+  /// Only messages with lower ordinals are not sent.
+  package var before: UInt64
+  /// The newest message before the gap that the client can have. If nil, older messages that changed, and replies, are
+  /// not sent either, so the client discards its messages before `before` and its replies in the room.
+  package var until: MessageID?
+
+  package init(room: RoomID, thread: MessageID? = nil, before: UInt64, until: MessageID? = nil) {
+    self.room = room
+    self.thread = thread
+    self.before = before
+    self.until = until
   }
 }
 
@@ -49,7 +76,9 @@ extension SyncItem.Content {
     case .readMarker(let row, _): [row.user]
     case .thread(_, let root): root.users
     case .message(let message): message.users
-    case .account, .preferences, .device, .session, .workspace, .scheduledMessage, .user, .removed: []
+    case .account, .preferences, .device, .session, .workspace, .scheduledMessage, .user, .badge, .gap,
+      .unfollowedThread, .removed:
+      []
     }
   }
 

@@ -22,15 +22,16 @@ struct TimelineContents {
       switch entity {
       case .message(let location, let room):
         points[Timeline(room: room, thread: location.thread), default: []].append((location.ordinal, point))
-      case .thread(_, let room):
-        guard let thread = threads[point] else { continue }
-        guard let followed = thread.followed else {
-          found[point] = .removed(entity)
+      case .thread(let ordinal, let room):
+        guard let thread = threads[point], let root = try timeline.shown(at: .room(ordinal), of: room, for: user) else {
           continue
         }
-        if let root = try timeline.shown(at: .room(followed.root), of: room, for: user) {
-          found[point] = .thread(followed, root: root)
-        }
+        found[point] =
+          if let followed = thread.followed {
+            .thread(followed, root: root)
+          } else {
+            .unfollowedThread(ordinal, root: root.row.id, in: room)
+          }
       default: continue
       }
     }

@@ -70,7 +70,7 @@ extension Comparison {
 
     init(_ entity: SyncEntity, _ item: SyncItem) {
       self.entity = entity
-      if case .removed = item.content { isTombstone = true } else { isTombstone = false }
+      isTombstone = item.content.isTombstone
     }
   }
 

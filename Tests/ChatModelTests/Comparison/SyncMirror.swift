@@ -13,6 +13,7 @@ struct SyncMirror {
     switch item.content {
     case .user(let user, let nickname): nicknames[user] = nickname
     case .removed(let entity): remove(entity, at: item.revision)
+    case .unfollowedThread(let ordinal, _, let room): remove(.thread(ordinal, in: room), at: item.revision)
     default:
       guard let entity = item.content.entity, revisions[entity].map({ $0 <= item.revision }) ?? true else { return }
       revisions[entity] = item.revision
@@ -93,8 +94,10 @@ extension SyncEntity: CustomStringConvertible {
     case .user(let id): "user u\(id.short)"
     case .thread(let root, let room): "thread \(root) in r\(room.short)"
     case .message(let location, let room): "message \(location.thread)/\(location.ordinal) in r\(room.short)"
+    case .gap(let id): "gap in r\(id.short)"
     }
   }
+
   /// The room that the entity is, or is in.
   fileprivate var room: RoomID? {
     switch self {
@@ -126,13 +129,24 @@ extension SyncItem.Content {
     case .readMarker(let row, let room): .readMarker(row.user, in: room)
     case .thread(let thread, _): .thread(thread.root, in: thread.room)
     case .message(let message): .message(message.row.location, in: message.row.room)
-    case .user, .removed: nil
+    case .user, .badge, .gap, .unfollowedThread, .removed: nil
     }
   }
 
-  /// What the item is about. Nil for a user, which can be repeated.
+  /// What the item is about. Nil for a user, which can be repeated, and for what is no entity.
   var subject: SyncEntity? {
-    if case .removed(let entity) = self { entity } else { entity }
+    switch self {
+    case .removed(let entity): entity
+    case .unfollowedThread(let ordinal, _, let room): .thread(ordinal, in: room)
+    default: entity
+    }
+  }
+
+  var isTombstone: Bool {
+    switch self {
+    case .removed, .unfollowedThread: true
+    default: false
+    }
   }
 
   /// The content without what clients do not see, and without what is as of the entity's revision: entities inside this
