@@ -16,7 +16,7 @@ VARYING_HEADERS = {"date", "content-length"}
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 POSITIONS = {"position", "revision"}
-CURSORS = {"nextCursor", "previousCursor"}
+CURSORS = {"nextCursor", "previousCursor", "cursor", "before"}
 
 
 class Names:
@@ -158,7 +158,7 @@ def bens_view(world: World, is_blocked: bool) -> list[tuple]:
     ask.done("PUT", f"{group.path}/members/{anna.id}")
     ask.done("GET", f"{group.path}/members")
     ask.done("DELETE", f"{group.path}/members/{anna.id}")
-    for path in ("/v1/rooms", "/v1/badge", "/v1/threads"):
+    for path in ("/v1/rooms", "/v1/badge", "/v1/threads", "/v1/sync?limit=1000"):
         ask.done("GET", path)
     return ask.responses
 

@@ -198,7 +198,7 @@ def test_members_have_the_order_of_the_page_and_the_same_in_every_process(own_wo
     anna.send(room, "hello")
     shapes = {
         "/v1/me": "Account", "/v1/rooms": "RoomList", f"{room.path}/members": "MemberList",
-        f"{room.path}/messages": "MessagePage", "/v1/badge": "Badge",
+        f"{room.path}/messages": "MessagePage", "/v1/badge": "Badge", "/v1/sync": "SyncPage",
     }
     texts = {path: anna.request("GET", path).text for path in shapes}
     for path, name in shapes.items():

@@ -17,6 +17,7 @@ QUERIES = [
     ("{room}/messages", "before", 2), ("{room}/messages", "after", 1), ("{room}/messages", "around", 2),
     ("{room}/messages", "limit", 1), ("{room}/members", "cursor", 1), ("/v1/rooms", "cursor", 2),
     ("/v1/rooms", "archived", 1), ("/v1/threads", "cursor", 1), ("/v1/me", None, 1),
+    ("/v1/sync", "since", 2), ("/v1/sync", "rooms", 1), ("/v1/sync", "include", 1), ("/v1/sync", "limit", 1),
 ]
 HEADERS = [
     "Idempotency-Key", "If-Match", "Hansard-Act-As", "Content-Type", "Content-Encoding", "Accept", "Cookie", "Range", "X-Padding",

@@ -20,6 +20,7 @@ OPERATIONS = {f"{operation.method} {operation.path}": operation for operation in
 ACT_AS = "Hansard-Act-As"
 IF_MATCH = "If-Match"
 PLACES = ("before", "after", "around")
+CURSORS = ("cursor", "since")
 LOGINS = ("email", "userId", "password", "idToken", "nonce")
 # The longest `q`, in bytes.
 QUERY_BYTES = 256
@@ -65,8 +66,9 @@ def remove_blockers(case) -> None:
     if should_remove(case.headers.get(IF_MATCH)):
         del case.headers[IF_MATCH]
     query = case.query or {}
-    if should_remove(query.get("cursor")):
-        del query["cursor"]
+    for name in CURSORS:
+        if should_remove(query.get(name)):
+            del query[name]
     places = [name for name in PLACES if name in query]
     if places and should_remove("".join(str(query[name]) for name in places)):
         for name in places[1:]:
@@ -113,7 +115,7 @@ def filter_failure(context, failure, case, response) -> bool:
 
 def is_unguessable(case, code: str) -> bool:
     """A valid cursor comes only from an earlier page of the same list."""
-    return code == "invalid_cursor" and any(name in (case.query or {}) for name in ("cursor", *PLACES))
+    return code == "invalid_cursor" and any(name in (case.query or {}) for name in (*CURSORS, *PLACES))
 
 
 def is_at_another_revision(case, code: str) -> bool:
