@@ -208,6 +208,10 @@ public enum Endpoints {
   public static let listAllScheduledMessages = Endpoint<NoBody, ScheduledMessagePage>(
     .get, "/v1/scheduled-messages", .user, query: ["cursor", "limit"])
 
+  // MARK: Sync
+  public static let sync = Endpoint<NoBody, SyncPage>(
+    .get, "/v1/sync", .user, query: ["since", "limit", "perRoom", "rooms", "include"])
+
   // MARK: Search
   public static let search = Endpoint<NoBody, SearchResults>(
     .get, "/v1/search", .user, query: ["q", "roomId", "senderId", "since", "until", "hasMedia", "limit", "cursor"])
@@ -247,7 +251,7 @@ public enum Endpoints {
     uploadMedia, getMedia, getThumbnail,
     listThread, moveThreadMarker, followThread, listThreads, addReaction, removeReaction, listReactions,
     messageHistory, listPins, pinMessage, unpinMessage,
-    search, ingest, health, readiness, openAPIDocument,
+    sync, search, ingest, health, readiness, openAPIDocument,
   ])
 
   private static func erased(_ endpoints: [any ErasableEndpoint]) -> [AnyEndpoint] { endpoints.map(\.erased) }

@@ -62,6 +62,7 @@ struct Handlers: Sendable {
   let blocks: BlockHandlers
   let scheduling: SchedulingHandlers
   let search: SearchHandlers
+  let sync: SyncHandlers
   let threads: ThreadHandlers
   let reactions: ReactionHandlers
   let pins: PinHandlers
@@ -94,6 +95,7 @@ struct Handlers: Sendable {
     blocks = BlockHandlers(chat: chat)
     scheduling = SchedulingHandlers(chat: chat)
     search = SearchHandlers(chat: chat, budget: searches)
+    sync = SyncHandlers(chat: chat)
     threads = ThreadHandlers(chat: chat)
     reactions = ReactionHandlers(chat: chat)
     pins = PinHandlers(chat: chat)
@@ -206,6 +208,7 @@ enum RouteTable {
     Route(Endpoints.uploadMedia) { try await $0.media.upload($1, $2) },
     Route(Endpoints.getMedia) { try await $0.media.get($1) },
     Route(Endpoints.getThumbnail) { try await $0.media.thumbnail($1) },
+    Route(Endpoints.sync) { try await $0.sync.page($1) },
     Route(Endpoints.search) { try await $0.search.search($1) },
     Route(Endpoints.listThread) { try await $0.threads.list($1) },
     Route(Endpoints.moveThreadMarker) { try await $0.threads.moveMarker($1, $2) },

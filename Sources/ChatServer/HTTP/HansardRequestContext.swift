@@ -63,13 +63,13 @@ struct HansardRequestContext: Sendable {
     }
   }
 
-  /// A number between 1 and `most`; nil if the query has none.
-  func number(_ name: String, atMost most: Int) throws -> Int? {
+  /// A number between `least` and `most`; nil if the query has none.
+  func number(_ name: String, from least: Int = 1, atMost most: Int) throws -> Int? {
     guard let text = try query(name) else { return nil }
     // `Int` alone would accept a sign.
     guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-      let number = Int(text), (1...most).contains(number)
-    else { throw Refusal.invalidQuery("\(name) must be a number from 1 to \(most).") }
+      let number = Int(text), (least...most).contains(number)
+    else { throw Refusal.invalidQuery("\(name) must be a number from \(least) to \(most).") }
     return number
   }
 

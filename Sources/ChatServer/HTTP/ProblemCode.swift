@@ -21,6 +21,7 @@ enum ProblemCode: String, CaseIterable {
   case invalidID = "invalid_id"
   case invalidQuery = "invalid_query"
   case invalidCursor = "invalid_cursor"
+  case cursorUnknown = "cursor_unknown"
   case invalidIdempotencyKey = "invalid_idempotency_key"
   case invalidIfMatch = "invalid_if_match"
   case ifMatchUnsupported = "if_match_unsupported"
@@ -50,6 +51,7 @@ enum ProblemCode: String, CaseIterable {
       .invalidField, .invalidID, .invalidQuery, .invalidCursor, .invalidIdempotencyKey, .invalidIfMatch,
       .ifMatchUnsupported:
       .badRequest
+    case .cursorUnknown: .gone
     case .unsupportedMediaType: .unsupportedMediaType
     case .bodyTooLarge, .lineTooLong: .contentTooLarge
     case .rangeNotSatisfiable: .rangeNotSatisfiable

@@ -84,6 +84,10 @@ struct ProblemMapping {
     case .invalidQuery(let why): self.init(.invalidQuery, why)
     case .invalidCursor:
       self.init(.invalidCursor, "The cursor does not belong to this list. Start without a cursor.")
+    case .cursorUnknown:
+      self.init(
+        .cursorUnknown,
+        "The cursor is not from this server's current log. Discard what you have, and start again without a cursor.")
     case .invalidIdempotencyKey:
       self.init(.invalidIdempotencyKey, "\(HeaderName.idempotencyKey) must be a UUID.")
     case .invalidIfMatch:

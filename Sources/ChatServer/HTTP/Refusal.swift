@@ -18,6 +18,8 @@ enum Refusal: Error, Hashable {
   case invalidID(String)
   case invalidQuery(String)
   case invalidCursor
+  /// A cursor of the sync that this log does not continue.
+  case cursorUnknown
   case invalidIdempotencyKey
   case invalidIfMatch
   case ifMatchUnsupported

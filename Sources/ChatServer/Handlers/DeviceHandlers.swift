@@ -60,7 +60,7 @@ extension DeviceDescription {
 }
 
 extension Device {
-  fileprivate init(_ id: DeviceID, _ description: DeviceDescription, _ revision: LogPosition) {
+  init(_ id: DeviceID, _ description: DeviceDescription, _ revision: LogPosition) {
     self.init(
       id: id, name: description.name, type: description.type, osVersion: description.osVersion,
       pushProviders: description.tokens.map(\.provider.name), notifications: description.notifications.name,

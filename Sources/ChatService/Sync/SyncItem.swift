@@ -65,6 +65,30 @@ package struct SyncPage: Sendable, Hashable {
 }
 
 extension SyncItem.Content {
+  package var type: SyncItemType {
+    switch self {
+    case .account: .account
+    case .preferences: .preferences
+    case .device: .device
+    case .session: .session
+    case .blockedUser: .blockedUser
+    case .workspace: .workspace
+    case .workspaceMember: .workspaceMember
+    case .invitation: .invitation
+    case .scheduledMessage: .scheduledMessage
+    case .room: .room
+    case .member: .member
+    case .readMarker: .readMarker
+    case .thread: .thread
+    case .message: .message
+    case .user: .user
+    case .badge: .badge
+    case .gap: .gap
+    case .unfollowedThread: .thread
+    case .removed(let entity): entity.type
+    }
+  }
+
   /// The users whom the client must know to show this.
   var users: [UserID] {
     switch self {
@@ -97,5 +121,29 @@ extension ShownMessage {
   /// The sender, the users mentioned by name, and the shown participants of the thread.
   fileprivate var users: [UserID] {
     [row.sender] + (row.details?.mentions.users ?? []) + (annotations.thread?.participants ?? [])
+  }
+}
+
+extension SyncEntity {
+  /// The type of the items that show the entity.
+  package var type: SyncItemType {
+    switch self {
+    case .account: .account
+    case .preferences: .preferences
+    case .device: .device
+    case .session: .session
+    case .blockedUser: .blockedUser
+    case .workspace: .workspace
+    case .workspaceMember: .workspaceMember
+    case .invitation: .invitation
+    case .scheduledMessage: .scheduledMessage
+    case .lostRoom, .room, .channel: .room
+    case .member: .member
+    case .readMarker: .readMarker
+    case .user: .user
+    case .thread: .thread
+    case .message: .message
+    case .gap: .gap
+    }
   }
 }

@@ -185,3 +185,10 @@ extension ChatService {
       after: request.position ?? SyncPosition(.origin), limit: request.limit)
   }
 }
+
+extension ChatService {
+  // Other names for code that also imports the types of the API with the same names. The name of this module is that of a
+  // type, so it cannot tell them apart.
+  package typealias ChangedItem = SyncItem
+  package typealias LeftOutMessages = SyncGap
+}
