@@ -17,8 +17,7 @@ struct SyncCursorTests {
       SyncProgress(
         target: position, part: 200, group: SyncGroup(previous: previous, last: last), reached: position, key: key)
     }
-    return [.complete, .afterInitial]
-      + progresses.flatMap { [.catchingUp($0), .initial($0), .catchingUpAfterInitial($0)] as [SyncPosition.Stage] }
+    return [.complete] + progresses.flatMap { [.catchingUp($0), .initial($0)] as [SyncPosition.Stage] }
   }
 
   private static var cursors: [SyncCursor] {
@@ -62,7 +61,7 @@ struct SyncCursorTests {
   @Test(
     "numbers in a longer form than needed, and parts that contradict each other, are refused",
     arguments: [
-      [], [0], [6, 0, 0, 0, 0, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0x81, 0x00, 0, 0, 0, 0],
+      [], [0], [4, 0, 0, 0, 0, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0x81, 0x00, 0, 0, 0, 0],
       [1, 0, 0, 0, 0] + [UInt8](repeating: 0xff, count: 9) + [1, 0, 0, 0, 0],
       // The target is before the position.
       [2, 0, 0, 0, 0, 5, 0, 0, 0, 0, 4, 0] + [UInt8](repeating: 0, count: 32) + [4],

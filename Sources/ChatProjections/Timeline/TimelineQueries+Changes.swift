@@ -114,7 +114,7 @@ extension TimelineQueries {
   ///
   /// Positions rise with ordinals. So this goes back from the newest message in steps that double, until it has passed
   /// the position, and then halves the last step. Each look takes the newest message at or before an ordinal.
-  private func firstOrdinal(in room: RoomID, after position: LogPosition) throws -> UInt64? {
+  func firstOrdinal(in room: RoomID, after position: LogPosition) throws -> UInt64? {
     let newest = try CachedStatement(
       database,
       """

@@ -65,14 +65,13 @@ extension ChatService {
     return row
   }
 
+  /// - Parameter position: what the query reads has everything up to here. Nil for the head.
   func accounts<T: Sendable>(
-    _ body: @escaping @Sendable (AccountsQueries) throws -> T
-  ) async throws(ServiceError)
-    -> T
-  {
-    let head = store.head
+    upTo position: LogPosition? = nil, _ body: @escaping @Sendable (AccountsQueries) throws -> T
+  ) async throws(ServiceError) -> T {
+    let position = position ?? store.head
     return try await failing {
-      try await self.readModels.accounts.wait(for: head)
+      try await self.readModels.accounts.wait(for: position)
       return try await self.readModels.accounts.read(body)
     }
   }

@@ -116,14 +116,13 @@ extension ChatService {
     return message
   }
 
+  /// - Parameter position: what the query reads has everything up to here. Nil for the head.
   func timeline<T: Sendable>(
-    _ body: @escaping @Sendable (TimelineQueries) throws -> T
-  ) async throws(ServiceError)
-    -> T
-  {
-    let head = store.head
+    upTo position: LogPosition? = nil, _ body: @escaping @Sendable (TimelineQueries) throws -> T
+  ) async throws(ServiceError) -> T {
+    let position = position ?? store.head
     return try await failing {
-      try await self.readModels.timeline.wait(for: head)
+      try await self.readModels.timeline.wait(for: position)
       return try await self.readModels.timeline.read(body)
     }
   }

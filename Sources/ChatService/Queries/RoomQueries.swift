@@ -42,15 +42,21 @@ extension ChatService {
   }
 
   /// What is unread now in the rooms of the user that are neither archived nor muted, and in threads there.
-  package func badge(of user: UserID) async throws(ServiceError) -> (BadgeRow, position: LogPosition) {
+  /// - Parameter position: nil for now.
+  package func badge(
+    of user: UserID, upTo position: LogPosition? = nil
+  ) async throws(ServiceError) -> (BadgeRow, position: LogPosition) {
     let now = now()
-    return try await rooms { (try $0.badges(of: user, at: now), try $0.checkpoint().position) }
+    return try await rooms(upTo: position) { (try $0.badges(of: user, at: now), try $0.checkpoint().position) }
   }
 
-  func rooms<T: Sendable>(_ body: @escaping @Sendable (RoomsQueries) throws -> T) async throws(ServiceError) -> T {
-    let head = store.head
+  /// - Parameter position: what the query reads has everything up to here. Nil for the head.
+  func rooms<T: Sendable>(
+    upTo position: LogPosition? = nil, _ body: @escaping @Sendable (RoomsQueries) throws -> T
+  ) async throws(ServiceError) -> T {
+    let position = position ?? store.head
     return try await failing {
-      try await self.readModels.rooms.wait(for: head)
+      try await self.readModels.rooms.wait(for: position)
       return try await self.readModels.rooms.read(body)
     }
   }

@@ -135,6 +135,14 @@ struct RoomsContents {
     return .readMarker(ReceiptRow(user: member, read: read, joined: row.joined.position), in: room)
   }
 
+  /// All messages of a room, as messages that are not sent.
+  func gap(in room: RoomID) throws -> SyncItem.Content? {
+    guard try rooms.member(user, of: room) != nil, let row = try rooms.room(room), row.lastOrdinal > 0 else {
+      return nil
+    }
+    return .gap(SyncGap(room: room, before: row.lastOrdinal + 1))
+  }
+
   /// A thread without the message at its root, which is in another read model.
   func thread(_ root: UInt64, in room: RoomID, at position: LogPosition) throws -> SyncedThread? {
     guard let own = try rooms.member(user, of: room) else { return nil }

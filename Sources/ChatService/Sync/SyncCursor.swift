@@ -67,8 +67,6 @@ extension SyncCursor {
     case .complete: 1
     case .catchingUp: 2
     case .initial: 3
-    case .afterInitial: 4
-    case .catchingUpAfterInitial: 5
     }
   }
 
@@ -79,8 +77,6 @@ extension SyncCursor {
     case 1: .complete
     case 2: progress(&rest, from: position).map { .catchingUp($0) }
     case 3: progress(&rest, from: position).map { .initial($0) }
-    case 4: .afterInitial
-    case 5: progress(&rest, from: position).map { .catchingUpAfterInitial($0) }
     default: nil
     }
   }

@@ -16,17 +16,13 @@ package struct SyncPosition: Sendable, Hashable {
     case complete
     /// Inside a catch-up from the position to the target.
     case catchingUp(SyncProgress)
-    /// Inside the initial state, which began at the position.
+    /// Inside the initial state as of the position, which is also the target.
     case initial(SyncProgress)
-    /// After the initial state. Rooms that moved in the list meanwhile may be missing.
-    case afterInitial
-    /// Inside the first catch-up after the initial state.
-    case catchingUpAfterInitial(SyncProgress)
 
     var progress: SyncProgress? {
       switch self {
-      case .complete, .afterInitial: nil
-      case .catchingUp(let progress), .initial(let progress), .catchingUpAfterInitial(let progress): progress
+      case .complete: nil
+      case .catchingUp(let progress), .initial(let progress): progress
       }
     }
   }

@@ -3,68 +3,77 @@ package import ChatPrimitives
 import ChatProjections
 import EventStore
 
-/// Reads what changed for a user after a position, page by page, from three read models.
+/// Reads what changed for a user after a position, or the initial state, page by page, from three read models.
 ///
-/// Each is read in its own snapshot, which has everything up to the target of the catch-up and can have more. What changed
+/// Each is read in its own snapshot, which has everything up to the target of the response and can have more. What changed
 /// after the target is left out: the next catch-up has it. So each revision is delivered once, and nothing is older than
 /// its revision.
 struct SyncReader: Sendable {
   let chat: ChatService
   let user: UserID
+  let request: SyncRequest
 
-  /// - Parameter limit: the maximum number of changes that are examined, from 1. Those that changed again later have no
-  ///   item, and an item can be preceded by the users that it shows.
-  func page(after start: SyncPosition, limit: Int) async throws(ServiceError) -> SyncPage {
-    let head = chat.store.head
-    let progress: SyncProgress
-    if case .catchingUp(let reached) = start.stage {
-      progress = reached
-    } else {
-      let group = try await group(after: nil, start.position)
-      progress = SyncProgress(target: head, part: 0, group: group ?? SyncGroup(), reached: start.position, key: [.max])
+  var filter: SyncFilter { request.filter }
+
+  /// The position at which a response ends that begins now.
+  private var target: LogPosition { request.target ?? chat.store.head }
+
+  func page() async throws(ServiceError) -> SyncPage {
+    let page: (items: [PlacedItem], next: SyncPosition)
+    switch request.position?.stage {
+    case nil:
+      // What is in no read model yet comes later: everything that changes after this position is in the first catch-up.
+      let start = target
+      page = try await initialPage(
+        start, SyncProgress(target: start, part: InitialPart.own.byte, group: SyncGroup(), reached: .origin, key: []))
+    case .initial(let progress): page = try await initialPage(progress.target, progress)
+    case .catchingUp(let progress): page = try await catchUpPage(progress)
+    case .complete:
+      let target = max(self.target, since)
+      let group = try await group(after: nil, changedAfter: since, upTo: required(target))
+      page = try await catchUpPage(
+        SyncProgress(target: target, part: 0, group: group ?? SyncGroup(), reached: since, key: [.max]))
     }
-    let range = SyncRange(since: start.position, target: progress.target)
-    let points = try await points(in: range, progress, limit: limit)
-    var items = try await items(for: points)
-    var reached = points.last
-    if let end = Self.end(of: items) {
-      items.removeLast(items.count - end)
-      reached = items.last?.point
-    }
-    let isCut = points.count == limit || reached != points.last
-    let next = try await self.next(start, progress, isCut ? reached : nil)
+    let wasAway = request.position.map { $0.stage != .complete } ?? true
     return SyncPage(
-      items: try await withUsers(items), next: next,
-      more: next.stage != .complete || (start.stage != .complete && chat.store.head > next.position))
+      items: try await withUsers(page.items, upTo: required(page.next.position)), next: page.next,
+      more: page.next.stage != .complete || (wasAway && target > page.next.position))
   }
 
-  /// The index after the last item that fits on a page. Nil if all fit.
-  private static func end(of items: [PlacedItem]) -> Int? {
+  /// The position of the client. The origin if it has none.
+  private var since: LogPosition { request.position?.position ?? .origin }
+
+  /// Up to where read models must be. Nil for the head: only a response with a given target does not wait for more.
+  func required(_ target: LogPosition) -> LogPosition? { request.target == nil ? nil : target }
+
+  // MARK: - A catch-up
+
+  private func catchUpPage(
+    _ progress: SyncProgress
+  ) async throws(ServiceError) -> (items: [PlacedItem], next: SyncPosition) {
+    let range = SyncRange(since: since, target: progress.target)
     var budget = PageBudget()
-    return items.firstIndex { !budget.take($0.content.contentBytes) }
-  }
-
-  /// - Parameter reached: the last point of this page, if the group has more.
-  private func next(
-    _ start: SyncPosition, _ progress: SyncProgress, _ reached: SyncPoint?
-  ) async throws(ServiceError) -> SyncPosition {
+    let (items, reached) = try await step(.catchUp, in: range, progress, limit: request.limit, &budget)
     var next = progress
     if let reached {
       (next.reached, next.key) = (reached.position, reached.key)
-      return SyncPosition(start.position, .catchingUp(next))
+    } else if let last = progress.group.last,
+      let group = try await group(after: last, changedAfter: since, upTo: required(progress.target))
+    {
+      (next.group, next.reached, next.key) = (group, since, [.max])
+    } else {
+      return (items, SyncPosition(progress.target))
     }
-    guard let last = progress.group.last, let group = try await group(after: last, start.position) else {
-      return SyncPosition(progress.target)
-    }
-    (next.group, next.reached, next.key) = (group, start.position, [.max])
-    return SyncPosition(start.position, .catchingUp(next))
+    return (items, SyncPosition(since, .catchingUp(next)))
   }
 
-  // MARK: - References
-
   /// The group of changed rooms after a room. Nil if there are none.
-  private func group(after previous: RoomID?, _ since: LogPosition) async throws(ServiceError) -> SyncGroup? {
-    let found = try await chat.rooms { [user] in
+  func group(
+    after previous: RoomID?, changedAfter since: LogPosition, upTo position: LogPosition?
+  ) async throws(ServiceError) -> SyncGroup? {
+    // The rooms of a filter are few, so they are one group.
+    if filter.rooms != nil { return previous == nil ? SyncGroup() : nil }
+    let found = try await chat.rooms(upTo: position) { [user] in
       try $0.changedRooms(of: user, after: since, beyond: previous, limit: Limits.syncGroupRooms + 1)
     }
     guard !found.isEmpty else { return nil }
@@ -72,86 +81,28 @@ struct SyncReader: Sendable {
     return SyncGroup(previous: previous, last: last)
   }
 
-  /// The first points of the group after those that were delivered.
-  private func points(
-    in range: SyncRange, _ progress: SyncProgress, limit: Int
-  ) async throws(ServiceError) -> [SyncPoint] {
-    let (user, group, start) = (user, progress.group, SyncPoint(progress.reached, key: progress.key))
-    let isFirst = group.previous == nil
-    let (rooms, inRooms) = try await chat.rooms { rooms in
-      let sources = RoomsSources(rooms: rooms, user: user, range: range)
-      var (found, all) = ([SyncedRoom](), isFirst ? try sources.own() : [])
-      let changed = try rooms.changedRooms(
-        of: user, after: range.since, beyond: group.previous, through: group.last, limit: Limits.syncGroupRooms)
-      for id in changed {
-        guard let row = try rooms.room(id), let member = try rooms.member(user, of: id) else { continue }
-        let synced = SyncedRoom(id: id, joined: member.joined.position)
-        found.append(synced)
-        all += sources.room(synced, row, member)
-      }
-      return (found, try SyncMerge.first(limit, of: all, after: start, through: range.target))
+  /// The next items of a group, and the last point examined. That is nil if the group has no more.
+  func step(
+    _ part: SyncPart, in range: SyncRange, _ progress: SyncProgress, limit: Int, _ budget: inout PageBudget
+  ) async throws(ServiceError) -> (items: [PlacedItem], reached: SyncPoint?) {
+    let points = try await points(part, in: range, progress, limit: limit)
+    let items = try await items(for: points.filter(\.isWanted).map(\.point), part, in: range)
+    if let end = items.firstIndex(where: { !budget.take($0.content.contentBytes) }) {
+      // What comes before the first item that does not fit was examined.
+      let before = points.last { $0.point < items[end].point }
+      return (Array(items.prefix(end)), before?.point ?? SyncPoint(progress.reached, key: progress.key))
     }
-    let inTimeline = try await chat.timeline { timeline in
-      let sources = TimelineSources(timeline: timeline, range: range)
-      let all = try rooms.filter { try timeline.mayRead($0.id, user) }.flatMap { sources.room($0) }
-      return try SyncMerge.first(limit, of: all, after: start, through: range.target)
-    }
-    let inAccounts: [SyncPoint] =
-      isFirst
-      ? try await chat.accounts { accounts in
-        let sources = try accounts.syncSources(of: user, range)
-        return try SyncMerge.first(limit, of: sources, after: start, through: range.target)
-      } : []
-    return Array((inRooms + inTimeline + inAccounts).sorted().prefix(limit))
+    return (items, points.count == limit ? points.last?.point : nil)
   }
 
-  // MARK: - Contents
-
-  private struct PlacedItem {
-    let point: SyncPoint
-    let content: SyncItem.Content
-  }
-
-  private func items(for points: [SyncPoint]) async throws(ServiceError) -> [PlacedItem] {
-    let (user, named) = (user, points.map { (point: $0, entity: SyncEntity(key: $0.key)) })
-    var contents: [SyncPoint: SyncItem.Content] = [:]
-    let now = chat.now()
-    let (ofRooms, threads, joined) = try await chat.rooms { rooms in
-      let reader = RoomsContents(rooms: rooms, user: user, now: now)
-      var (found, threads) = ([SyncPoint: SyncItem.Content](), [SyncPoint: SyncedThread]())
-      var joined: [RoomID: LogPosition] = [:]
-      for (point, entity) in named {
-        guard let entity else { continue }
-        switch entity {
-        case .thread(let root, let room): threads[point] = try reader.thread(root, in: room, at: point.position)
-        case .message(_, let room):
-          if joined[room] == nil { joined[room] = try rooms.member(user, of: room)?.joined.position }
-        default: found[point] = try reader.content(of: entity, at: point.position)
-        }
-      }
-      return (found, threads, joined)
-    }
-    contents.merge(ofRooms) { first, _ in first }
-    let ofTimeline = try await chat.timeline { timeline in
-      try TimelineContents(timeline: timeline, user: user, joined: joined).contents(
-        of: named.compactMap { point, entity in entity.map { (point, $0) } }, threads)
-    }
-    contents.merge(ofTimeline) { first, _ in first }
-    let ofAccounts = try await chat.accounts { accounts in
-      var found: [SyncPoint: SyncItem.Content] = [:]
-      for (point, entity) in named {
-        found[point] = try entity.flatMap { try accounts.content(of: $0, of: user, at: point.position) }
-      }
-      return found
-    }
-    contents.merge(ofAccounts) { first, _ in first }
-    return points.compactMap { point in contents[point].map { PlacedItem(point: point, content: $0) } }
-  }
+  // MARK: - Users
 
   /// Puts the users that an item shows before it, each once on the page.
-  private func withUsers(_ items: [PlacedItem]) async throws(ServiceError) -> [SyncItem] {
-    let shown = Set(items.flatMap(\.content.users))
-    let nicknames = shown.isEmpty ? [:] : try await chat.rooms { try $0.nicknames(of: shown) }
+  private func withUsers(
+    _ items: [PlacedItem], upTo position: LogPosition?
+  ) async throws(ServiceError) -> [SyncItem] {
+    let shown = filter.wants(.user) ? Set(items.flatMap(\.content.users)) : []
+    let nicknames = shown.isEmpty ? [:] : try await chat.rooms(upTo: position) { try $0.nicknames(of: shown) }
     var (known, all) = (Set<UserID>(), [SyncItem]())
     for item in items {
       let revision = item.point.position
@@ -165,14 +116,25 @@ struct SyncReader: Sendable {
   }
 }
 
-extension SyncMerge {
-  /// The first points of all sources after a point and up to a position.
-  static func first(
-    _ limit: Int, of sources: [Source], after start: SyncPoint, through target: LogPosition
-  ) throws -> [SyncPoint] {
-    var (merge, points) = (try SyncMerge(sources, after: start), [SyncPoint]())
-    while points.count < limit, let point = try merge.next(), point.position <= target { points.append(point) }
-    return points
+/// An item, and where it is in the order of a response.
+struct PlacedItem: Sendable {
+  let point: SyncPoint
+  let content: SyncItem.Content
+}
+
+/// Which sources a page has.
+enum SyncPart: Sendable {
+  case catchUp
+  /// The first part of the initial state: what is the user's own, and the workspaces.
+  case initialOwn
+  /// The last part: members, markers and threads, and gaps for rooms that moved in the list meanwhile.
+  case initialContents
+
+  var isInitial: Bool {
+    switch self {
+    case .catchUp: false
+    case .initialOwn, .initialContents: true
+    }
   }
 }
 
@@ -181,8 +143,7 @@ extension ChatService {
   package func changes(
     for user: UserID, _ request: SyncRequest
   ) async throws(ServiceError) -> SyncPage {
-    try await SyncReader(chat: self, user: user).page(
-      after: request.position ?? SyncPosition(.origin), limit: request.limit)
+    try await SyncReader(chat: self, user: user, request: request).page()
   }
 }
 

@@ -16,25 +16,34 @@ struct RoomsSources {
   let rooms: RoomsQueries
   let user: UserID
   let range: SyncRange
+  let filter: SyncFilter
 
-  /// What is the user's own, and the workspaces.
+  /// What is the user's own except the threads, and the workspaces.
   func own() throws -> [SyncMerge.Source] {
     let (rooms, user, range) = (rooms, user, range)
     func changes(_ entity: @escaping (ChangedEntity) -> SyncEntity?) -> SyncMerge.Source {
       SyncSources.changes(
         { try rooms.changes(in: .user(user), after: $0, through: range.target, limit: $1) }, entity: entity)
     }
-    let following = SyncSources.source { after, limit in
-      try rooms.changedFollowing(of: user, after: after, through: range.target, limit: limit).map {
-        ($0.position, .thread($0.root, in: $0.room))
-      }
-    }
     // The user may still be able to find a room that was left.
     let findable = changes { $0.type == .room ? .room(RoomID($0.id)) : nil }
     let cleared = try rooms.deletionsInProgress(of: user, after: range.since, through: range.target)
-    return try [changes { SyncEntity($0) }, findable, following]
+    return try [changes { SyncEntity($0) }, findable]
       + cleared.compactMap { change in SyncEntity(change.entity).map { SyncSources.single(change.position, $0) } }
       + rooms.joinedWorkspaces(of: user).flatMap { try workspace($0) }
+  }
+
+  /// The threads that the user follows or no longer follows.
+  func following() -> [SyncMerge.Source] {
+    let (rooms, user, range) = (rooms, user, range)
+    guard filter.wants(.thread) else { return [] }
+    return [
+      SyncSources.source { after, limit in
+        try rooms.changedFollowing(of: user, after: after, through: range.target, limit: limit).map {
+          ($0.position, .thread($0.root, in: $0.room))
+        }
+      }
+    ]
   }
 
   private func workspace(_ joined: JoinedWorkspace) throws -> [SyncMerge.Source] {
@@ -44,49 +53,67 @@ struct RoomsSources {
       sources.append(SyncSources.single(joined.changed, .workspace(workspace)))
     }
     guard joined.role >= .member else { return sources }
-    sources.append(
-      SyncSources.changes(
-        { try rooms.changes(in: .workspace(workspace), after: $0, through: range.target, limit: $1) },
-        entity: { SyncEntity($0, in: workspace) }))
-    sources.append(
-      SyncSources.source { after, limit in
-        try rooms.joins(of: workspace, after: after, through: range.target, limit: limit).map {
-          ($0.position, .workspaceMember(UserID($0.entity.id), of: workspace))
-        }
-      })
+    if [.room, .workspaceMember, .user].contains(where: { filter.wants($0) }) {
+      sources.append(
+        SyncSources.changes(
+          { try rooms.changes(in: .workspace(workspace), after: $0, through: range.target, limit: $1) },
+          entity: { SyncEntity($0, in: workspace) }))
+    }
+    if filter.wants(.workspaceMember) {
+      sources.append(
+        SyncSources.source { after, limit in
+          try rooms.joins(of: workspace, after: after, through: range.target, limit: limit).map {
+            ($0.position, .workspaceMember(UserID($0.entity.id), of: workspace))
+          }
+        })
+    }
     let own = ChangedEntity(type: .workspace, id: workspace.uuid)
     guard let seen = try rooms.changePosition(of: own, in: .user(user)), range.contains(seen) else { return sources }
-    sources.append(
-      SyncSources.whole(.workspaceMember, in: workspace.uuid, at: seen) { last, limit in
-        try rooms.memberIDs(of: workspace, after: last?.user, limit: limit).map { .workspaceMember($0, of: workspace) }
-      })
-    sources.append(
-      SyncSources.whole(.channel, in: workspace.uuid, at: seen) { last, limit in
-        try rooms.publicChannels(of: workspace, after: last?.room, limit: limit).map { .channel($0, of: workspace) }
-      })
+    if filter.wants(.workspaceMember) {
+      sources.append(
+        SyncSources.whole(.workspaceMember, in: workspace.uuid, at: seen) { last, limit in
+          try rooms.memberIDs(of: workspace, after: last?.user, limit: limit).map {
+            .workspaceMember($0, of: workspace)
+          }
+        })
+    }
+    if filter.wants(.room) {
+      sources.append(
+        SyncSources.whole(.channel, in: workspace.uuid, at: seen) { last, limit in
+          try rooms.publicChannels(of: workspace, after: last?.room, limit: limit).map { .channel($0, of: workspace) }
+        })
+    }
     return sources
   }
 
-  /// What changed in one room of which the user is a member.
-  func room(_ synced: SyncedRoom, _ row: RoomRow, _ member: MemberRow) -> [SyncMerge.Source] {
+  /// What changed in one room of which the user is a member, except the room itself.
+  func contents(_ synced: SyncedRoom, _ row: RoomRow) -> [SyncMerge.Source] {
     let (rooms, range, room) = (rooms, range, synced.id)
-    var sources: [SyncMerge.Source] = [
-      SyncSources.single(max(row.shown, member.own), .room(room)),
-      SyncSources.changes(
-        { try rooms.changes(in: .room(room), after: $0, through: range.target, limit: $1) },
-        entity: { SyncEntity($0, in: room) }),
-      SyncSources.source { after, limit in
-        try rooms.joins(of: room, after: after, through: range.target, limit: limit).map {
-          ($0.position, .member(UserID($0.entity.id), of: room))
-        }
-      },
-      SyncSources.source { after, limit in
-        try rooms.changedThreads(of: room, after: after, through: range.target, limit: limit).map {
-          ($0.position, .thread($0.root, in: room))
-        }
-      },
-    ]
-    if row.largeSince == nil {
+    let hasMarkers = row.largeSince == nil && filter.wants(.readMarker)
+    var sources: [SyncMerge.Source] = []
+    if hasMarkers || filter.wants(.member) || filter.wants(.user) {
+      sources.append(
+        SyncSources.changes(
+          { try rooms.changes(in: .room(room), after: $0, through: range.target, limit: $1) },
+          entity: { SyncEntity($0, in: room) }))
+    }
+    if filter.wants(.member) {
+      sources.append(
+        SyncSources.source { after, limit in
+          try rooms.joins(of: room, after: after, through: range.target, limit: limit).map {
+            ($0.position, .member(UserID($0.entity.id), of: room))
+          }
+        })
+    }
+    if filter.wants(.thread) {
+      sources.append(
+        SyncSources.source { after, limit in
+          try rooms.changedThreads(of: room, after: after, through: range.target, limit: limit).map {
+            ($0.position, .thread($0.root, in: room))
+          }
+        })
+    }
+    if hasMarkers {
       sources.append(
         SyncSources.source { after, limit in
           try rooms.markerMoves(in: room, after: after, through: range.target).map {
@@ -100,8 +127,8 @@ struct RoomsSources {
         try rooms.memberIDs(of: room, after: last?.user, limit: limit).map(entity)
       }
     }
-    sources.append(members(.member) { .member($0, of: room) })
-    if row.largeSince == nil { sources.append(members(.readMarker) { .readMarker($0, in: room) }) }
+    if filter.wants(.member) { sources.append(members(.member) { .member($0, of: room) }) }
+    if hasMarkers { sources.append(members(.readMarker) { .readMarker($0, in: room) }) }
     return sources
   }
 }
@@ -113,48 +140,6 @@ extension SyncEntity {
     case .workspaceMember(let user, _), .member(let user, _), .readMarker(let user, _): user
     default: nil
     }
-  }
-
-  /// The channel that this is.
-  fileprivate var room: RoomID? {
-    if case .channel(let room, _) = self { room } else { nil }
-  }
-}
-
-// MARK: - timeline
-
-/// Where `timeline` names the messages of a room that changed for a user.
-struct TimelineSources {
-  let timeline: TimelineQueries
-  let range: SyncRange
-
-  func room(_ synced: SyncedRoom) -> [SyncMerge.Source] {
-    let (timeline, range, room) = (timeline, range, synced.id)
-    func source(
-      repeated: Int = 1, _ read: @escaping (LogPosition, Int) throws -> [ChangedMessage]
-    ) -> SyncMerge.Source {
-      SyncSources.source(repeated: repeated) { after, limit in
-        // A message that came into sight when the user joined is delivered there, not where it was sent.
-        try read(max(after, LogPosition(synced.joined.value - 1)), limit).map {
-          ($0.position, .message($0.location, in: room))
-        }
-      }
-    }
-    var sources = [
-      source { try timeline.sentMessages(to: room, after: $0, through: range.target, limit: $1) },
-      source { try timeline.sentReplies(to: room, after: $0, through: range.target, limit: $1) },
-      // A reply changes itself and its root.
-      source(repeated: 2) { try timeline.changedMessages(of: room, after: $0, through: range.target, limit: $1) },
-    ]
-    if range.contains(synced.joined) {
-      sources.append(
-        SyncSources.whole(.message, in: room.uuid, at: synced.joined) { last, limit in
-          var location: MessageLocation?
-          if case .message(let reached, _)? = last { location = reached }
-          return try timeline.locations(in: room, after: location, limit: limit).map { .message($0, in: room) }
-        })
-    }
-    return sources
   }
 }
 

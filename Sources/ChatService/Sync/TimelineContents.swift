@@ -11,10 +11,11 @@ struct TimelineContents {
   let user: UserID
   /// Where the user became a member of the rooms of the messages.
   let joined: [RoomID: LogPosition]
+  let sources: TimelineSources
 
   /// - Parameter threads: the threads among the entities; one with no followed thread is a tombstone.
   func contents(
-    of named: [(SyncPoint, SyncEntity)], _ threads: [SyncPoint: SyncedThread]
+    of named: [(point: SyncPoint, entity: SyncEntity)], _ threads: [SyncPoint: SyncedThread]
   ) throws -> [SyncPoint: SyncItem.Content] {
     var found: [SyncPoint: SyncItem.Content] = [:]
     var points: [Timeline: [(ordinal: UInt64, point: SyncPoint)]] = [:]
@@ -32,6 +33,9 @@ struct TimelineContents {
           } else {
             .unfollowedThread(ordinal, root: root.row.id, in: room)
           }
+      case .gap(let room):
+        guard let joined = joined[room], try timeline.mayRead(room, user) else { continue }
+        found[point] = try sources.gap(SyncedRoom(id: room, joined: joined)).map { .gap($0) }
       default: continue
       }
     }

@@ -9,10 +9,10 @@ import EventStore
 struct SyncClients {
   static let count = 4
 
-  private(set) var clients: [(position: SyncPosition, mirror: SyncMirror)] = [(SyncPosition(.origin), SyncMirror())]
+  private(set) var clients = [SyncClient(position: SyncPosition(.origin)), SyncClient(position: nil)]
 
   /// The first client always stays away. Of the others, there is one more each time until there are enough.
-  mutating func keep(_ client: (position: SyncPosition, mirror: SyncMirror), at index: Int) {
+  mutating func keep(_ client: SyncClient, at index: Int) {
     if clients.count < Self.count {
       clients.append(client)
     } else if index > 0 {
@@ -21,37 +21,62 @@ struct SyncClients {
   }
 }
 
+/// A client that mirrors what its user sees.
+struct SyncClient {
+  /// Nil before the first page of the initial state.
+  var position: SyncPosition?
+  var mirror = SyncMirror()
+  /// Stays the same while the client reads the pages of one response.
+  var perRoom: Int?
+
+  /// Whether the client has not read all of the initial state.
+  var isNew: Bool {
+    switch position?.stage {
+    case nil, .initial: true
+    case .complete, .catchingUp: false
+    }
+  }
+
+  fileprivate var place: String {
+    (position.map { isNew ? "initial state at \($0.position)" : "\($0.position)" } ?? "nothing")
+      + (perRoom.map { ", \($0) of each room" } ?? "")
+  }
+}
+
 extension Comparison {
   /// Lets one of a user's clients catch up, and compares its mirror with what queries show. The client stays as it was, or
   /// goes on from here. Some clients are in the middle of a catch-up.
   mutating func compareSync(of user: UserID, _ known: inout SyncClients) async throws {
     let index = random.below(known.clients.count)
-    var (position, mirror) = known.clients[index]
+    var client = random.below(8) == 0 ? SyncClient(position: nil) : known.clients[index]
+    if client.position.map({ $0.stage == .complete }) ?? true {
+      client.perRoom = random.below(2) == 0 ? nil : random.within(1...4)
+    }
     let limit = random.within(1...40)
-    let what = "mirror of u\(user.short), from \(position.position), \(limit) at a time"
-    var (since, delivered, last) = (position.position, Set<Delivered>(), position.position)
+    let what = "mirror of u\(user.short), from \(client.place), \(limit) at a time"
+    var (delivered, last) = (Set<Delivered>(), client.position?.position ?? .origin)
     var more = true
     while more {
-      let page = try await chat.changes(for: user, SyncRequest(after: position, limit: limit))
+      let request = SyncRequest(after: client.position, limit: limit, perRoom: client.perRoom)
+      let page = try await chat.changes(for: user, request)
       for item in page.items {
-        if item.revision < last || item.revision <= since || item.revision > chat.store.head {
-          throw Mismatch("\(what): the order", ["  \(item.revision) after \(last): \(item.content)"])
-        }
+        try check(item, of: client, after: last, what)
         last = item.revision
         if let entity = item.content.subject, !delivered.insert(Delivered(entity, item)).inserted {
           throw Mismatch("\(what): twice", ["  \(item)"])
         }
-        mirror.apply(item)
+        client.mirror.apply(item)
       }
-      (position, more) = (page.next, page.more)
+      if client.isNew, page.next.stage == .complete { (delivered, last) = ([], page.next.position) }
+      (client.position, more) = (page.next, page.more)
       // Sometimes the client loses its connection, and continues after other commands.
       if more, random.below(4) == 0 {
-        known.keep((position, mirror), at: index)
+        known.keep(client, at: index)
         return
       }
     }
-    since = position.position
-    try expect("\(what): the end", chat.store.head, since)
+    let mirror = client.mirror
+    try expect("\(what): the end", SyncPosition(chat.store.head), client.position)
     let expected = SyncMirror(of: try await contents(for: user))
     let lines = mirror.differences(from: expected)
     if !lines.isEmpty { throw Mismatch(what, lines) }
@@ -60,7 +85,18 @@ extension Comparison {
         try expect("\(what): name in \(entity)", model.nickname(of: row.user), mirror.nicknames[row.user])
       }
     }
-    known.keep((position, mirror), at: index)
+    known.keep(client, at: index)
+  }
+
+  private func check(_ item: SyncItem, of client: SyncClient, after last: LogPosition, _ what: String) throws {
+    guard !client.isNew else {
+      if item.content.isTombstone { throw Mismatch("\(what): a tombstone", ["  \(item)"]) }
+      return
+    }
+    let since = client.position?.position ?? .origin
+    if item.revision < last || item.revision <= since || item.revision > chat.store.head {
+      throw Mismatch("\(what): the order", ["  \(item.revision) after \(last): \(item.content)"])
+    }
   }
 
   /// Nothing is written while a client catches up, so it gets each entity once, and at most one tombstone before it.

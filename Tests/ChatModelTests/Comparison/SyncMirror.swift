@@ -7,11 +7,13 @@ import ChatService
 struct SyncMirror {
   private(set) var entities: [SyncEntity: SyncItem.Content] = [:]
   private(set) var nicknames: [UserID: String] = [:]
+  private var gaps: [RoomID: SyncMirrorGaps] = [:]
   private var revisions: [SyncEntity: LogPosition] = [:]
 
   mutating func apply(_ item: SyncItem) {
     switch item.content {
     case .user(let user, let nickname): nicknames[user] = nickname
+    case .gap(let gap): apply(gap)
     case .removed(let entity): remove(entity, at: item.revision)
     case .unfollowedThread(let ordinal, _, let room): remove(.thread(ordinal, in: room), at: item.revision)
     default:
@@ -32,6 +34,23 @@ struct SyncMirror {
       }
     }
     if case .workspace(let workspace) = entity { forgetSight(of: workspace) }
+    if case .lostRoom(let room) = entity { gaps[room] = nil }
+  }
+
+  private mutating func apply(_ gap: SyncGap) {
+    let until = entities.values.lazy.compactMap { content -> UInt64? in
+      guard case .message(let message) = content, message.row.room == gap.room, message.row.id == gap.until else {
+        return nil
+      }
+      return message.row.ordinal
+    }.first
+    gaps[gap.room, default: SyncMirrorGaps()].add(before: gap.before, until: until)
+    guard gap.until == nil else { return }
+    gaps[gap.room]?.lacksReplies = true
+    forget { entity, _ in
+      guard case .message(let location, gap.room) = entity else { return false }
+      return location.isInThread || location.ordinal < gap.before
+    }
   }
 
   /// Removes what only members of a workspace see who are not guests.
@@ -58,6 +77,11 @@ struct SyncMirror {
       if case .thread(_, let room) = entity, case .room(let row) = entities[.room(room)], row.room.archived != nil {
         return [String]()
       }
+      if entities[entity] == nil, case .message(let location, let room) = entity,
+        gaps[room]?.contains(location) == true
+      {
+        return []
+      }
       let (found, wanted) = (entities[entity], expected.entities[entity])
       if found == wanted { return [] }
       return Mismatch("\(entity)", expected: wanted, found: found).map { ["\(entity)"] + $0.lines } ?? []
@@ -71,6 +95,22 @@ struct SyncMirror {
     for content in contents {
       if let entity = content.entity { entities[entity] = content.comparable }
     }
+  }
+}
+
+/// Which messages of a room a client may lack. It gets them when it pages back.
+struct SyncMirrorGaps {
+  private var ordinals: [Range<UInt64>] = []
+  var lacksReplies = false
+
+  /// - Parameter until: nil if the client does not have the message at the other end of the gap, or there is none.
+  mutating func add(before: UInt64, until: UInt64?) {
+    let first = until.map { $0 + 1 } ?? 0
+    if first < before { ordinals.append(first..<before) }
+  }
+
+  func contains(_ location: MessageLocation) -> Bool {
+    location.isInThread ? lacksReplies : ordinals.contains { $0.contains(location.ordinal) }
   }
 }
 
