@@ -114,7 +114,7 @@ class HostileRequests:
         path = path.format(room=self.room.path)
         kind, value = inputs.text()
         value = inputs.random.choice([value, value, base64url_text(value)])
-        if parameter in ("cursor", "before", "after") and inputs.random.random() < 0.5 and (known := self.cursor(path)):
+        if parameter in ("cursor", "before", "after", "since") and inputs.random.random() < 0.5 and (known := self.cursor(path)):
             kind, value = "moved cursor", inputs.moved_cursor(known)
         quoted = urllib.parse.quote(encoded(value), safe="")
         # If there is no parameter, the value is used as the name of one.
@@ -125,7 +125,8 @@ class HostileRequests:
     def cursor(self, path: str) -> str | None:
         """The list's cursor for its second page; None if the list has only one page."""
         if path not in self.cursors:
-            self.cursors[path] = self.caller.get(path, limit=1).get("nextCursor")
+            page = self.caller.get(path, limit=1)
+            self.cursors[path] = page.get("nextCursor", page.get("cursor"))
         return self.cursors[path]
 
     def in_header(self, inputs: HostileInputs) -> HostileRequest:
