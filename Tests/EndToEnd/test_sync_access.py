@@ -27,6 +27,7 @@ def known(person: Person) -> SyncClient:
     """A client that has everything that the user can see."""
     client = SyncClient(person)
     client.catch_up()
+    client.mirror.load_gaps(person)
     client.mirror.load_threads(person)
     return client
 

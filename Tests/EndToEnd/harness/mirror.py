@@ -143,8 +143,8 @@ class Mirror:
     def _load(self, api: Api, gap: dict, limit: int) -> list[dict]:
         room, thread, loaded = gap["roomId"], gap.get("threadId"), []
         for page in pages_back(api, messages_path(room, thread), gap["before"], limit):
-            if gap["until"] is None and not loaded and page:
-                self._discard_messages(room, page[-1]["position"])
+            if gap["until"] is None and not loaded:
+                self._discard_messages(room, page[-1]["position"] if page else 0)
             for message in page:
                 self.store("message", message, room)
             loaded += page
@@ -275,6 +275,13 @@ class SyncClient:
 
     def __post_init__(self):
         self.mirror = Mirror()
+        # Whether the client has all of the initial state.
+        self.is_complete = self.cursor is not None
+
+    def copy(self) -> "SyncClient":
+        other = SyncClient(self.api, self.cursor)
+        other.mirror = self.mirror.copy()
+        return other
 
     def page(self, **params) -> dict:
         """Requests the next page and applies it."""
@@ -288,12 +295,13 @@ class SyncClient:
 
     def catch_up(self, **params) -> list[dict]:
         """The items of all pages. In a catch-up, they are in the order of their revisions."""
-        is_initial, items = self.cursor is None, []
+        is_initial, items = not self.is_complete, []
         while True:
             page = self.page(**params)
             items += page["items"]
             if not page["more"]:
                 break
+        self.is_complete = True
         revisions = [item["revision"] for item in items]
         assert is_initial or revisions == sorted(revisions), f"not in order: {revisions}"
         return items
