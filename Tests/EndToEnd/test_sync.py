@@ -14,7 +14,7 @@ from harness.waiting import wait_until
 LIMIT = 1000
 DEFAULT_MESSAGES = 30
 # Longer than the test waits for anything else.
-WAIT_SECONDS = 50
+WAIT_SECONDS = 45
 
 
 def clients_of(*people: Person) -> list[SyncClient]:
