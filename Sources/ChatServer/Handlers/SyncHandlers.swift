@@ -18,7 +18,7 @@ struct SyncHandlers: Sendable {
       perRoom: try context.number("perRoom", atMost: Limits.syncPerRoom), filter: try Self.filter(context))
     if let since = try context.query("since") { request.position = try await position(of: since) }
     let page = try await chat.changes(for: user, request)
-    let shapes = SyncShapes(page.items, session: context.principal?.session, log: chat.logIdentity)
+    let shapes = SyncShapes(page.nicknames, session: context.principal?.session, log: chat.logIdentity)
     let cursor = try await cursor(at: page.next)
     return try await JSONBody.page(of: page.items.count) {
       SyncPage(items: page.items.map { shapes.item($0) }, cursor: cursor, more: page.more)

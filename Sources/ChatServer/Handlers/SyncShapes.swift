@@ -17,18 +17,15 @@ import struct ChatProtocol.WorkspaceMember
 
 /// Converts the items of one page of the sync to those of the API.
 struct SyncShapes: Sendable {
-  /// The nicknames on the page. An item's users come before it on the same page.
   private let nicknames: [UserID: String]
   private let session: SessionID?
   private let log: UUIDBytes
 
   /// - Parameters:
-  ///   - items: all items of the page.
+  ///   - nicknames: of all users whom the items of the page show.
   ///   - session: the session of the caller.
   ///   - log: the log's sixteen bytes.
-  init(_ items: [ChatService.ChangedItem], session: SessionID?, log: UUIDBytes) {
-    var nicknames: [UserID: String] = [:]
-    for case .user(let user, let nickname) in items.lazy.map(\.content) { nicknames[user] = nickname }
+  init(_ nicknames: [UserID: String], session: SessionID?, log: UUIDBytes) {
     self.nicknames = nicknames
     self.session = session
     self.log = log

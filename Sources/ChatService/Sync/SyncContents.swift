@@ -129,7 +129,9 @@ struct RoomsContents {
     let changed = try noted(.readMarker, member.uuid, in: .room(room))
     guard let row = try rooms.member(member, of: room) else { return nil }
     guard let read = row.read, let moved = row.markerPosition, try member == user || !rooms.hidesMarkers(member) else {
-      return changed == position ? .removed(.readMarker(member, in: room)) : nil
+      // Of a member who was away, the client can have the marker from before.
+      let hasReturned = try row.joined.position == position && noted(.member, member.uuid, in: .room(room)) > .origin
+      return changed == position || hasReturned ? .removed(.readMarker(member, in: room)) : nil
     }
     guard max(moved, changed, own.joined.position) == position else { return nil }
     return .readMarker(ReceiptRow(user: member, read: read, joined: row.joined.position), in: room)

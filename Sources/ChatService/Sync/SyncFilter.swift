@@ -16,7 +16,7 @@ extension SyncFilter {
 
 extension SyncEntity {
   /// The type of the entity's items, and of its tombstone.
-  var type: SyncItemType {
+  package var type: SyncItemType {
     switch self {
     case .account: .account
     case .preferences: .preferences

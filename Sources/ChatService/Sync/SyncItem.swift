@@ -59,6 +59,8 @@ package struct SyncGap: Sendable, Hashable {
 /// What a response contains, and where the next one continues.
 package struct SyncPage: Sendable, Hashable {
   package var items: [SyncItem]
+  /// Of all users whom the items show.
+  package var nicknames: [UserID: String]
   package var next: SyncPosition
   /// Whether the next page can be asked for at once.
   package var more: Bool
@@ -121,29 +123,5 @@ extension ShownMessage {
   /// The sender, the users mentioned by name, and the shown participants of the thread.
   fileprivate var users: [UserID] {
     [row.sender] + (row.details?.mentions.users ?? []) + (annotations.thread?.participants ?? [])
-  }
-}
-
-extension SyncEntity {
-  /// The type of the items that show the entity.
-  package var type: SyncItemType {
-    switch self {
-    case .account: .account
-    case .preferences: .preferences
-    case .device: .device
-    case .session: .session
-    case .blockedUser: .blockedUser
-    case .workspace: .workspace
-    case .workspaceMember: .workspaceMember
-    case .invitation: .invitation
-    case .scheduledMessage: .scheduledMessage
-    case .lostRoom, .room, .channel: .room
-    case .member: .member
-    case .readMarker: .readMarker
-    case .user: .user
-    case .thread: .thread
-    case .message: .message
-    case .gap: .gap
-    }
   }
 }

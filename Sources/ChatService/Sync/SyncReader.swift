@@ -35,8 +35,9 @@ struct SyncReader: Sendable {
         SyncProgress(target: target, part: 0, group: group ?? SyncGroup(), reached: since, key: [.max]))
     }
     let wasAway = request.position.map { $0.stage != .complete } ?? true
+    let (items, nicknames) = try await withUsers(page.items, upTo: required(page.next.position))
     return SyncPage(
-      items: try await withUsers(page.items, upTo: required(page.next.position)), next: page.next,
+      items: items, nicknames: nicknames, next: page.next,
       more: page.next.stage != .complete || (wasAway && target > page.next.position))
   }
 
@@ -97,22 +98,22 @@ struct SyncReader: Sendable {
 
   // MARK: - Users
 
-  /// Puts the users that an item shows before it, each once on the page.
+  /// Puts the users that an item shows before it, each once on the page, if the client wants users.
   private func withUsers(
     _ items: [PlacedItem], upTo position: LogPosition?
-  ) async throws(ServiceError) -> [SyncItem] {
-    let shown = filter.wants(.user) ? Set(items.flatMap(\.content.users)) : []
+  ) async throws(ServiceError) -> (items: [SyncItem], nicknames: [UserID: String]) {
+    let shown = Set(items.flatMap(\.content.users))
     let nicknames = shown.isEmpty ? [:] : try await chat.rooms(upTo: position) { try $0.nicknames(of: shown) }
     var (known, all) = (Set<UserID>(), [SyncItem]())
     for item in items {
       let revision = item.point.position
-      for user in item.content.users {
+      for user in item.content.users where filter.wants(.user) {
         guard let nickname = nicknames[user], known.insert(user).inserted else { continue }
         all.append(SyncItem(revision: revision, content: .user(user, nickname: nickname)))
       }
       all.append(SyncItem(revision: revision, content: item.content))
     }
-    return all
+    return (all, nicknames)
   }
 }
 

@@ -97,14 +97,16 @@ struct RoomsSources {
           { try rooms.changes(in: .room(room), after: $0, through: range.target, limit: $1) },
           entity: { SyncEntity($0, in: room) }))
     }
-    if filter.wants(.member) {
-      sources.append(
-        SyncSources.source { after, limit in
-          try rooms.joins(of: room, after: after, through: range.target, limit: limit).map {
-            ($0.position, .member(UserID($0.entity.id), of: room))
-          }
-        })
+    func joins(_ entity: @escaping (UserID) -> SyncEntity) -> SyncMerge.Source {
+      SyncSources.source { after, limit in
+        try rooms.joins(of: room, after: after, through: range.target, limit: limit).map {
+          ($0.position, entity(UserID($0.entity.id)))
+        }
+      }
     }
+    if filter.wants(.member) { sources.append(joins { .member($0, of: room) }) }
+    // A member who left and returned has lost the marker, although there is no tombstone of the member.
+    if hasMarkers { sources.append(joins { .readMarker($0, in: room) }) }
     if filter.wants(.thread) {
       sources.append(
         SyncSources.source { after, limit in
