@@ -10,10 +10,9 @@ struct ListedRoom: Sendable {
 }
 
 extension RoomsQueries {
-  /// Rooms in the order of the list, from a point on, and whether more follow. A room that the user joined after the target is
-  /// left out, because the first catch-up has it as a whole.
+  /// Rooms in the order of the list, from a point on, and whether more follow.
   func listed(
-    for user: UserID, isArchive: Bool, after start: SyncPoint, through target: LogPosition, _ filter: SyncFilter,
+    for user: UserID, isArchive: Bool, after start: SyncPoint, _ filter: SyncFilter,
     limit: Int
   ) throws -> (rooms: [ListedRoom], isCut: Bool) {
     guard filter.wants(.room) || filter.wants(.message) else { return ([], false) }
@@ -30,7 +29,7 @@ extension RoomsQueries {
       (rows, isCut) = (page.rooms, page.next != nil)
     }
     let rooms = try rows.compactMap { row -> ListedRoom? in
-      guard let member = row.member, member.joined.position <= target else { return nil }
+      guard let member = row.member else { return nil }
       let hasReplies = try !changedThreads(of: row.room.id, after: .origin, through: .last, limit: 1).isEmpty
       return ListedRoom(row: row, member: member, hasReplies: hasReplies)
     }
@@ -85,6 +84,8 @@ struct InitialRooms {
 
   private func items(of room: ListedRoom, hasMessages: Bool) throws -> [Item] {
     let (row, id) = (room.row.room, room.row.room.id)
+    // The first catch-up has all of a room that the user joined after the target.
+    guard room.member.joined.position <= target else { return [] }
     func item(_ entity: SyncEntity, _ revision: LogPosition, _ content: SyncItem.Content) -> Item {
       Item(point: SyncPoint(row.activity, key: entity.key), revision: revision, content: content)
     }

@@ -138,7 +138,7 @@ extension SyncReader {
     let start = SyncPoint(progress.reached, key: progress.key)
     let (isArchive, perRoom) = (part == .archive, request.perRoom ?? Limits.syncInitialMessages)
     let listed = try await chat.rooms(upTo: required(target)) { rooms in
-      try rooms.listed(for: user, isArchive: isArchive, after: start, through: target, filter, limit: limit)
+      try rooms.listed(for: user, isArchive: isArchive, after: start, filter, limit: limit)
     }
     let units = try await chat.timeline(upTo: required(target)) { timeline in
       let reader = InitialRooms(timeline: timeline, user: user, target: target, filter: filter, perRoom: perRoom)
