@@ -2,7 +2,6 @@ public import ChatDomain
 public import ChatPrimitives
 import DequeModule
 public import EventLog
-import Foundation
 import Synchronization
 
 /// The log as a sequence of events. The newest events are kept decoded, so that the projections, which follow closely,
@@ -47,6 +46,13 @@ package final class EventStore: EventFeed, Sendable {
     tail.waitForHead(beyond: position, unless: isInterrupted)
   }
 
+  /// Does the same, but also returns once the deadline has passed.
+  package func waitForHead(
+    beyond position: LogPosition, until deadline: MonotonicCondition.Deadline, unless isInterrupted: () -> Bool
+  ) -> HeadWait {
+    tail.waitForHead(beyond: position, until: deadline, unless: isInterrupted)
+  }
+
   package func wakeWaiters() {
     tail.wakeWaiters()
   }
@@ -64,6 +70,15 @@ package final class EventStore: EventFeed, Sendable {
   }
 }
 
+/// Why a wait for the head is over.
+package enum HeadWait: Sendable {
+  case advanced
+  case interrupted
+  case timedOut
+  /// The store was closed and no more events will come.
+  case closed
+}
+
 /// The events of one block.
 private struct Batch {
   let events: [RecordedEvent]
@@ -74,7 +89,7 @@ private struct Batch {
 ///
 /// Unchecked: all mutable state is accessed only while `condition` is locked.
 private final class Tail: @unchecked Sendable {
-  private let condition = NSCondition()
+  private let condition = MonotonicCondition()
   private var batches: Deque<Batch> = []
   private var eventCount = 0
   private var byteCount = 0
@@ -155,6 +170,19 @@ private final class Tail: @unchecked Sendable {
         condition.wait()
       }
       return durable > position
+    }
+  }
+
+  func waitForHead(
+    beyond position: LogPosition, until deadline: MonotonicCondition.Deadline, unless isInterrupted: () -> Bool
+  ) -> HeadWait {
+    condition.withLock {
+      while durable <= position {
+        if isClosed { return .closed }
+        if isInterrupted() { return .interrupted }
+        guard condition.wait(until: deadline) else { return .timedOut }
+      }
+      return .advanced
     }
   }
 

@@ -20,7 +20,18 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   /// How long a read waits at most for the events that were durable when it arrived, in milliseconds.
   package static var defaultTimeoutMilliseconds: Int { 5000 }
 
-  typealias Waiter = CheckedContinuation<Result<Void, ProjectionBehind>, Never>
+  /// A task or a thread that waits for a position.
+  enum Waiter: Sendable {
+    case task(CheckedContinuation<Result<Void, ProjectionBehind>, Never>)
+    case thread(WaitingThread)
+
+    func resume(returning result: Result<Void, ProjectionBehind>) {
+      switch self {
+      case .task(let continuation): continuation.resume(returning: result)
+      case .thread(let thread): thread.resume(returning: result)
+      }
+    }
+  }
 
   struct State {
     /// Nil while the file cannot be opened.
@@ -120,11 +131,26 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     }
     defer { timer.cancel() }
     let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { (waiter: Waiter) in self.enqueue(waiter, ticket, position) }
+      await withCheckedContinuation { self.enqueue(.task($0), ticket, position) }
     } onCancel: {
       self.giveUp(ticket, position, .cancelled)
     }
     try result.get()
+  }
+
+  /// Like `wait`, but blocks the calling thread.
+  package func waitBlocking(
+    for position: LogPosition, timeoutMilliseconds: Int = defaultTimeoutMilliseconds
+  ) throws(ProjectionBehind) {
+    let ticket = state.withLock { state in
+      state.position >= position ? nil : state.waiters.ticket(for: position)
+    }
+    guard let ticket else { return }
+    let thread = WaitingThread()
+    enqueue(.thread(thread), ticket, position)
+    thread.wait(milliseconds: timeoutMilliseconds)
+    giveUp(ticket, position, .timedOut)
+    try thread.result?.get()
   }
 
   private func enqueue(_ waiter: Waiter, _ ticket: WaiterList<Waiter>.Ticket, _ position: LogPosition) {
@@ -239,6 +265,25 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     return ProjectionFault(
       projection: P.name, file: opening.file.name, kind: kind, position: position,
       message: ProjectionFault.message(of: error), advice: kind.advice(on: error))
+  }
+}
+
+/// A thread that waits for a position. It is resumed once.
+final class WaitingThread: Sendable {
+  private let semaphore = TimedSemaphore()
+  private let state = Mutex<Result<Void, ProjectionBehind>?>(nil)
+
+  /// Nil until the thread is resumed.
+  var result: Result<Void, ProjectionBehind>? { state.withLock { $0 } }
+
+  func resume(returning result: Result<Void, ProjectionBehind>) {
+    state.withLock { $0 = result }
+    semaphore.signal()
+  }
+
+  /// Returns when the thread is resumed, or after the timeout.
+  func wait(milliseconds: Int) {
+    semaphore.wait(milliseconds: milliseconds)
   }
 }
 
