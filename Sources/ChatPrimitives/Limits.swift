@@ -263,6 +263,26 @@ public enum Limits {
   /// last. In the others, the user's next message brings the nickname.
   public static let profileSpaces = 64
 
+  // MARK: Live streams
+
+  /// The shortest time between two looks at the log for streams, in milliseconds. It bounds how often streams read.
+  public static let liveCycleMilliseconds = 5
+  /// If more events than this arrived since the last look, every stream reads, and none of them is examined for whom it
+  /// concerns.
+  public static let liveCycleEvents = 4_096
+  /// The users whose rooms are read in one look, because their first streams began. The others wait for the next.
+  public static let liveUsersPerCycle = 256
+  /// The open streams of one user, and of one device of a user. A request that waits for changes counts.
+  public static let streamsOfUser = 64
+  public static let streamsOfDevice = 8
+  /// How long before its access token expires a stream is told, in seconds.
+  public static let streamExpiryNoticeSeconds: Int64 = 60
+  /// How long a stream waits after a page could not be read, for example because a read model is being rebuilt, in
+  /// milliseconds.
+  public static let streamRetryMilliseconds = 1_000
+  /// How long a client waits at most before it resumes a stream that ended because the server stops, in milliseconds.
+  public static let streamResumeMilliseconds = 10_000
+
   // MARK: Time, in milliseconds
 
   /// The lifetime of a token that resets a password: one hour.

@@ -29,13 +29,15 @@ package final class ChatService: Sendable {
   package let clock: CheckedClock
   /// Makes and checks the cursors of the sync.
   package let cursorDigests: CursorDigests
+  /// Tells streams when to read.
+  package let live: LiveFeed
   private let knownIDs: KnownIDs
 
   package init(
     store: EventStore, readModels: ReadModels, pipeline: CommitPipeline<DecisionState>, knownIDs: KnownIDs,
     gate: SessionGate,
     hasher: PasswordHasher, keys: ServerKeys, rules: AccountRules, quotas: Quotas, signingKeys: SigningKeys,
-    media: MediaStore, clock: CheckedClock
+    media: MediaStore, clock: CheckedClock, live: LiveFeed
   ) {
     self.store = store
     self.readModels = readModels
@@ -49,6 +51,7 @@ package final class ChatService: Sendable {
     self.quotas = quotas
     self.signingKeys = signingKeys
     self.clock = clock
+    self.live = live
     cursorDigests = CursorDigests(store.log)
   }
 

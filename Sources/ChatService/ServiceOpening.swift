@@ -52,6 +52,7 @@ package struct ServiceOpening: Sendable {
     ///
     /// - Parameter closeFollowers: closes other readers of the log, after the last event.
     package func close(_ closeFollowers: () throws -> Void = {}) throws {
+      chat.live.stop()
       chat.pipeline.close()
       chat.store.close()
       let followers = Result { try closeFollowers() }
@@ -129,7 +130,9 @@ package struct ServiceOpening: Sendable {
     let chat = ChatService(
       store: store, readModels: readModels, pipeline: pipeline, knownIDs: ids, gate: gate,
       hasher: PasswordHasher(keys: keys, pool: pool, cost: passwordCost), keys: keys, rules: rules, quotas: quotas,
-      signingKeys: SigningKeys(keys: keys, history: state.signingKeys), media: media, clock: clock)
+      signingKeys: SigningKeys(keys: keys, history: state.signingKeys), media: media, clock: clock,
+      live: LiveFeed(store: store, readModels: readModels, gate: gate, logger: logger) { clock.now })
+    chat.live.start()
     return Opened(chat: chat, log: store.log, keys: keys, pool: pool)
   }
 

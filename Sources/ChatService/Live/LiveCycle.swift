@@ -1,0 +1,240 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import EventStore
+import Foundation
+import Logging
+
+/// What the feed's thread knows, and what it does again and again.
+///
+/// Why no change is missed: a stream first reads up to the log's head at some time after `LiveSignals.since`. The thread
+/// wakes it for every later event that concerns its user. If the user is in the index, these are the events after
+/// `position` when the thread takes the stream; if `position` is beyond `since`, the stream is woken at once for those in
+/// between. If the user is not in the index, the user is read in a snapshot, and the stream is woken for everything up to
+/// the snapshot unless it is not beyond `since`. `LiveIndex` says why the events after it find the user.
+struct LiveCycle {
+  /// How long the thread waits before it tries again, after a read model was behind or the log could not be read.
+  private static let retryMilliseconds = 100
+  /// How long it waits at most for each read model.
+  private static let readModelMilliseconds = 1_000
+  /// How often it looks for expired access tokens.
+  private static let expiryMilliseconds = 1_000
+
+  private let feed: LiveFeed
+  private var index = LiveIndex()
+  /// Streams were woken for all events up to here.
+  private var position: LogPosition
+  /// The events up to here were examined for ended sessions and disabled accounts.
+  private var examined: LogPosition
+  private var lastCycle = ContinuousClock.now
+  private var nextExpiry = ContinuousClock.now
+  /// Whether the last cycle could not be finished.
+  private var isBehind = false
+  /// Whether a failure was logged, and no cycle has been finished since.
+  private var isFailing = false
+
+  init(_ feed: LiveFeed) {
+    self.feed = feed
+    position = feed.store.head
+    examined = position
+  }
+
+  /// Returns when the feed is stopped.
+  mutating func run() {
+    while wait() {
+      checkExpiry()
+      do {
+        try turn()
+        isBehind = false
+        isFailing = false
+      } catch {
+        isBehind = true
+        report(error)
+      }
+    }
+  }
+
+  /// A read model that is behind reports it itself.
+  private mutating func report(_ error: any Error) {
+    guard !(error is ProjectionBehind), !isFailing else { return }
+    isFailing = true
+    feed.logger.error("live streams cannot follow the log; the server tries again", metadata: ["reason": "\(error)"])
+  }
+
+  /// Waits until there is something to do, and at least `Limits.liveCycleMilliseconds` since the last cycle.
+  /// - Returns: false if the thread should end.
+  private mutating func wait() -> Bool {
+    let feed = feed
+    if isBehind {
+      let deadline = MonotonicCondition.Deadline(millisecondsFromNow: Self.retryMilliseconds)
+      let never = LogPosition(.max)
+      if feed.store.waitForHead(beyond: never, until: deadline, unless: { feed.isStopping }) == .closed { return false }
+    } else {
+      let deadline = MonotonicCondition.Deadline(millisecondsFromNow: Self.expiryMilliseconds)
+      let wait = feed.store.waitForHead(beyond: examined, until: deadline) { feed.isStopping || feed.hasArrivals }
+      if wait == .closed { return false }
+    }
+    let rest = (lastCycle + .milliseconds(Limits.liveCycleMilliseconds) - .now) / .milliseconds(1)
+    if rest > 0, !feed.isStopping { Thread.sleep(forTimeInterval: rest / 1000) }
+    lastCycle = .now
+    return !feed.isStopping
+  }
+
+  private mutating func checkExpiry() {
+    guard ContinuousClock.now >= nextExpiry else { return }
+    nextExpiry = .now + .milliseconds(Self.expiryMilliseconds)
+    let now = feed.now()
+    for signals in feed.withRegistry({ $0.all }) where signals.checkExpiry(at: now) {
+      feed.end(signals, .accessTokenExpired)
+    }
+  }
+
+  // MARK: - One cycle
+
+  private mutating func turn() throws {
+    let departures = feed.withRegistry { $0.takeDepartures() }
+    for user in departures { index.remove(user) }
+    let count = try examine()
+    let (arrivals, isIdle) = feed.withRegistry { ($0.takeArrivals(), $0.isEmpty) }
+    do {
+      if !isIdle { try awaitReadModels() }
+      let loaded = try take(arrivals)
+      try wake(count > UInt64(Limits.liveCycleEvents), except: loaded)
+    } catch {
+      feed.withRegistry { $0.putBack(arrivals) }
+      throw error
+    }
+  }
+
+  /// Ends the streams whose permission ended. This waits for no read model.
+  /// - Returns: the number of events for which no stream was woken yet.
+  private mutating func examine() throws -> UInt64 {
+    let head = feed.store.head
+    try forEach(after: examined, through: head) { events in
+      feed.gate.take(events)
+      for recorded in events {
+        guard case .user(let user, let event) = recorded.event else { continue }
+        if case .sessions(.ended(let session, _)) = event {
+          end(user, .sessionEnded) { $0.session == session }
+        } else if case .account(.disabled) = event {
+          end(user, .accountDisabled) { _ in true }
+        }
+      }
+    }
+    examined = head
+    return examined.distance(from: position)
+  }
+
+  private func end(_ user: UserID, _ ending: StreamEnding, _ isEnded: (LiveSignals) -> Bool) {
+    for signals in feed.withRegistry({ $0.streams(of: user) }) where isEnded(signals) { feed.end(signals, ending) }
+  }
+
+  private func awaitReadModels() throws {
+    let timeout = Self.readModelMilliseconds
+    try feed.readModels.rooms.waitBlocking(for: examined, timeoutMilliseconds: timeout)
+    try feed.readModels.timeline.waitBlocking(for: examined, timeoutMilliseconds: timeout)
+    try feed.readModels.accounts.waitBlocking(for: examined, timeoutMilliseconds: timeout)
+  }
+
+  private func forEach(
+    after start: LogPosition, through end: LogPosition, _ body: ([RecordedEvent]) throws -> Void
+  ) throws {
+    var reached = start
+    while reached < end {
+      let events = try feed.store.events(after: reached, limit: Limits.liveCycleEvents)
+      guard let last = events.last else { return }
+      try body(events.filter { $0.position <= end })
+      reached = last.position
+    }
+  }
+
+  // MARK: - New streams
+
+  /// Adds users whose first stream was opened, and wakes streams that may have missed something.
+  /// - Returns: the users who need not be woken for the events of this cycle.
+  private mutating func take(_ arrivals: [LiveSignals]) throws -> Set<UserID> {
+    for signals in arrivals where index.contains(signals.user) && position > signals.since {
+      signals.change(through: position)
+    }
+    var new = Set(arrivals.map(\.user)).filter { !index.contains($0) }
+    if new.count > Limits.liveUsersPerCycle {
+      new = Set(new.prefix(Limits.liveUsersPerCycle))
+      let later = arrivals.filter { !index.contains($0.user) && !new.contains($0.user) }
+      feed.withRegistry { $0.putBack(later) }
+    }
+    try load(new)
+    return new
+  }
+
+  /// Reads the rooms and workspaces of users, and wakes their streams for everything up to the snapshot, which may have
+  /// more than the events that were applied to the index.
+  private mutating func load(_ users: Set<UserID>) throws {
+    guard !users.isEmpty else { return }
+    let (snapshot, found) = try feed.readModels.rooms.readBlocking { rooms in
+      (
+        try rooms.checkpoint().position,
+        try users.map { ($0, try rooms.spaces(of: $0) { index.needsChannels(of: $0) }) }
+      )
+    }
+    for (user, spaces) in found {
+      index.set(spaces, of: user)
+      for signals in feed.withRegistry({ $0.streams(of: user) }) where snapshot > signals.since {
+        signals.change(through: snapshot)
+      }
+    }
+  }
+
+  // MARK: - Waking
+
+  /// - Parameter isMuch: whether to wake everyone.
+  private mutating func wake(_ isMuch: Bool, except loaded: Set<UserID>) throws {
+    let users = try index.users.isEmpty ? [] : isMuch ? concernedByMuch() : concerned()
+    position = examined
+    for user in users.subtracting(loaded) {
+      for signals in feed.withRegistry({ $0.streams(of: user) }) { signals.change(through: position) }
+    }
+    let outdated = index.takeOutdated()
+    do {
+      try load(outdated)
+    } catch {
+      // They are read again as if their streams were new. Until then the index does not have them.
+      for user in outdated { index.remove(user) }
+      feed.withRegistry { registry in registry.putBack(outdated.flatMap { registry.streams(of: $0) }) }
+      throw error
+    }
+  }
+
+  /// The users whom the events of this cycle concern. The events are read before the first is applied, because an event
+  /// that ends something finds its users only once.
+  private mutating func concerned() throws -> Set<UserID> {
+    var events: [RecordedEvent] = []
+    try forEach(after: position, through: examined) { events += $0 }
+    var wakes = LiveWakes()
+    for recorded in events {
+      index.collect(recorded, into: &wakes)
+      index.apply(recorded.event)
+    }
+    // If the profiles cannot be read, everyone is woken.
+    guard let around = try? members(around: wakes.profiles) else { return index.users }
+    return wakes.users.union(around)
+  }
+
+  /// All users, after the events of this cycle were applied. If this fails in between, the next cycle has as many events.
+  private mutating func concernedByMuch() throws -> Set<UserID> {
+    try forEach(after: position, through: examined) { events in
+      for recorded in events { index.apply(recorded.event) }
+    }
+    return index.users
+  }
+
+  /// The users who see the users whose profiles changed. A user's rooms are read as they are now; the members of those
+  /// that the user left meanwhile learn of that anyway.
+  private func members(around profiles: Set<UserID>) throws -> Set<UserID> {
+    guard !profiles.isEmpty else { return [] }
+    return try feed.readModels.rooms.readBlocking { rooms in
+      try profiles.reduce(into: []) { found, user in
+        found.formUnion(index.members(of: try rooms.spaces(of: user, channelsOf: { _ in false })))
+      }
+    }
+  }
+}

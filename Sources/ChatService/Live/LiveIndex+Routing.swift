@@ -1,0 +1,149 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+
+/// Whom the events of one cycle concern, among the users in the index.
+struct LiveWakes: Sendable, Equatable {
+  var users: Set<UserID> = []
+  /// Users who are not in the index, and whose new nickname or hidden markers concern the members of all their rooms and
+  /// workspaces. These have to be read.
+  var profiles: Set<UserID> = []
+}
+
+/// Whom an event concerns follows from where the read models note changes: `RoomsBatch+Changes`, `WorkspaceWriter`,
+/// `ScheduledRows`, `AccountsWriter+Changes` and `TimelineBatch+Changes`.
+extension LiveIndex {
+  /// Adds the users whom an event concerns. Call it before `apply`.
+  func collect(_ recorded: RecordedEvent, into wakes: inout LiveWakes) {
+    switch recorded.event {
+    case .user(let user, let event): collect(event, of: user, into: &wakes)
+    case .room(let room, let event): collect(event, in: room, by: recorded.actor, into: &wakes)
+    case .workspace(let workspace, let event): collect(event, in: workspace, into: &wakes)
+    // No item shows these.
+    case .server: break
+    }
+  }
+
+  /// The users in the index who are in one of a user's rooms or workspaces.
+  func members(of spaces: UserSpaces) -> Set<UserID> {
+    var found: Set<UserID> = []
+    for room in spaces.rooms { found.formUnion(members[room]) }
+    for workspace in spaces.workspaces { found.formUnion(workspaceMembers[workspace]) }
+    return found
+  }
+
+  private func add(_ user: UserID?, to wakes: inout LiveWakes) {
+    if let user, contains(user) { wakes.users.insert(user) }
+  }
+
+  // MARK: - Users
+
+  private func collect(_ event: UserEvent, of user: UserID, into wakes: inout LiveWakes) {
+    switch event {
+    case .account(.profileChanged(let edit)):
+      add(user, to: &wakes)
+      if edit.nickname != nil { addThoseWhoSee(user, to: &wakes) }
+    case .account(.preferencesSet(let edit)):
+      add(user, to: &wakes)
+      if edit.sharesReadMarkers != nil { addThoseWhoSee(user, to: &wakes) }
+    case .account(.registered), .account(.emailSet), .account(.disabled), .account(.enabled), .logins, .sessions,
+      .devices, .blocks, .erased:
+      add(user, to: &wakes)
+    // An upload is no item until a message has it.
+    case .media: break
+    }
+  }
+
+  private func addThoseWhoSee(_ user: UserID, to wakes: inout LiveWakes) {
+    guard contains(user) else {
+      wakes.profiles.insert(user)
+      return
+    }
+    for room in members.spaces(of: user) { wakes.users.formUnion(members[room]) }
+    for workspace in workspaceMembers.spaces(of: user) { wakes.users.formUnion(workspaceMembers[workspace]) }
+  }
+
+  // MARK: - Rooms
+
+  private func collect(_ event: RoomEvent, in room: RoomID, by actor: UserID?, into wakes: inout LiveWakes) {
+    switch event {
+    case .lifecycle(.created(let creation)):
+      add(creation.creator, to: &wakes)
+      if creation.isPublic, let workspace = creation.workspace { wakes.users.formUnion(workspaceMembers[workspace]) }
+    case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored):
+      addMembersAndFinders(of: room, to: &wakes)
+    case .lifecycle(.deleted):
+      addMembersAndFinders(of: room, to: &wakes)
+      wakes.users.formUnion(authors[room])
+    case .members(let event):
+      collect(event, in: room, into: &wakes)
+    case .messages, .annotations:
+      wakes.users.formUnion(members[room])
+      // The author of a scheduled message that was sent.
+      add(actor, to: &wakes)
+    case .reading(.markerMoved(let user, _, _)):
+      add(user, to: &wakes)
+      // The room had at least this many members, so others do not follow the marker. A user in the index who joined after
+      // this event is counted too early: then no read from now on shows the marker either.
+      if members[room].count <= Int(Limits.receiptMembers) { wakes.users.formUnion(members[room]) }
+    case .reading(.markedUnread(let user, _, _)), .threads(.markerMoved(let user, _, _)),
+      .threads(.followingSet(let user, _, _)):
+      add(user, to: &wakes)
+    case .scheduling(.scheduled(_, let message)):
+      add(message.author, to: &wakes)
+    case .scheduling(.changed), .scheduling(.cancelled), .scheduling(.failed):
+      // These events do not have the author.
+      wakes.users.formUnion(authors[room])
+    // Moderation data is no item.
+    case .sharing, .reports: break
+    case .erased:
+      addMembersAndFinders(of: room, to: &wakes)
+      wakes.users.formUnion(authors[room])
+      add(actor, to: &wakes)
+    }
+  }
+
+  private func collect(_ event: RoomEvent.Members, in room: RoomID, into wakes: inout LiveWakes) {
+    switch event {
+    case .joined(let user, _, _), .added(let user, _), .left(let user), .removed(let user), .banned(let user):
+      add(user, to: &wakes)
+      // The count of members changed, which those who can find the room see.
+      addMembersAndFinders(of: room, to: &wakes)
+    case .roleChanged(let user, _), .silenced(let user, _):
+      add(user, to: &wakes)
+      wakes.users.formUnion(members[room])
+    case .muted(let user, _):
+      add(user, to: &wakes)
+    case .admissionRepeated, .unbanned:
+      break
+    }
+  }
+
+  /// The room's members, and those of the workspace if it is a public channel.
+  private func addMembersAndFinders(of room: RoomID, to wakes: inout LiveWakes) {
+    wakes.users.formUnion(members[room])
+    if let workspace = channels.workspace(of: room) { wakes.users.formUnion(workspaceMembers[workspace]) }
+  }
+
+  // MARK: - Workspaces
+
+  private func collect(_ event: WorkspaceEvent, in workspace: WorkspaceID, into wakes: inout LiveWakes) {
+    switch event {
+    case .lifecycle(.created(let creation)):
+      add(creation.creator, to: &wakes)
+    case .lifecycle(.edited), .erased:
+      wakes.users.formUnion(workspaceMembers[workspace])
+    case .lifecycle(.deleted):
+      wakes.users.formUnion(workspaceMembers[workspace])
+      wakes.users.formUnion(invited[workspace])
+    case .members(.joined(let user, _, _)), .members(.left(let user)), .members(.removed(let user)),
+      .members(.roleChanged(let user, _)):
+      add(user, to: &wakes)
+      wakes.users.formUnion(workspaceMembers[workspace])
+    case .invitations(.invited(let user, _)), .invitations(.withdrawn(let user)):
+      add(user, to: &wakes)
+    case .members(.admissionRepeated), .sharing:
+      break
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import ChatDomain
+import ChatPrimitives
+import Synchronization
+
+/// What one stream has to learn, and the task that waits for it. The feed and the subscription share it.
+final class LiveSignals: Sendable {
+  /// Identifies the subscription.
+  let number: UInt64
+  let user: UserID
+  let session: SessionID?
+  let device: DeviceID?
+  /// The log's head when the stream was opened. Its first read comes later, and so includes everything up to here.
+  let since: LogPosition
+
+  /// Why a wait is over.
+  enum Wake: Sendable {
+    case signal(LiveSignal)
+    case timedOut
+    case cancelled
+  }
+
+  typealias Waiter = CheckedContinuation<Wake, Never>
+
+  private struct State {
+    var changed: LogPosition?
+    var expiring: Timestamp?
+    var ending: StreamEnding?
+    var expiresAt: Timestamp?
+    /// Whether the client was told that its access token expires.
+    var isNoticed = false
+    var isCancelled = false
+    var waiter: Waiter?
+    /// Counts the waits, so that a late timer does not end the next one.
+    var waits: UInt64 = 0
+    /// Called once when the stream ends.
+    var whenEnded: (@Sendable () -> Void)?
+
+    /// The most important signal. The ending stays.
+    mutating func take() -> Wake? {
+      if let ending { return .signal(.ended(ending)) }
+      if isCancelled { return .cancelled }
+      if let time = expiring {
+        expiring = nil
+        return .signal(.expiring(at: time))
+      }
+      if let position = changed {
+        changed = nil
+        return .signal(.changed(through: position))
+      }
+      return nil
+    }
+
+    /// What the task that waits gets, if there is something for it.
+    mutating func wake() -> (Waiter, Wake)? {
+      guard let waiter, let wake = take() else { return nil }
+      self.waiter = nil
+      return (waiter, wake)
+    }
+  }
+
+  private let state: Mutex<State>
+
+  init(number: UInt64, _ permission: LivePermission, since: LogPosition) {
+    self.number = number
+    user = permission.user
+    session = permission.session
+    device = permission.device
+    self.since = since
+    state = Mutex(State(expiresAt: permission.expiresAt))
+  }
+
+  var ending: StreamEnding? { state.withLock { $0.ending } }
+
+  // MARK: - Sending
+
+  func change(through position: LogPosition) {
+    update { $0.changed = max($0.changed ?? position, position) }
+  }
+
+  func end(_ ending: StreamEnding) {
+    let whenEnded = state.withLock { state in
+      if state.ending == nil { state.ending = ending }
+      defer { state.whenEnded = nil }
+      return state.whenEnded
+    }
+    whenEnded?()
+    update { _ in }
+  }
+
+  func cancel() {
+    update { $0.isCancelled = true }
+  }
+
+  func renew(until time: Timestamp?) {
+    state.withLock { state in
+      state.expiresAt = time
+      state.isNoticed = false
+      state.expiring = nil
+    }
+  }
+
+  /// Notices that the access token expires soon.
+  /// - Returns: whether it has expired.
+  func checkExpiry(at now: Timestamp) -> Bool {
+    var isExpired = false
+    update { state in
+      guard let expiresAt = state.expiresAt else { return }
+      isExpired = now >= expiresAt
+      let notice = expiresAt.adding(milliseconds: -Limits.streamExpiryNoticeSeconds * 1000)
+      guard now >= notice, !state.isNoticed else { return }
+      state.isNoticed = true
+      state.expiring = expiresAt
+    }
+    return isExpired
+  }
+
+  private func update(_ body: (inout State) -> Void) {
+    let woken = state.withLock { state in
+      body(&state)
+      return state.wake()
+    }
+    if let (waiter, wake) = woken { waiter.resume(returning: wake) }
+  }
+
+  // MARK: - Waiting
+
+  /// The next signal. Only one task may wait.
+  /// - Parameter timeout: how long to wait at most; nil for no limit.
+  func next(timeout: Duration?) async -> Wake {
+    let number = state.withLock { state in
+      state.waits += 1
+      return state.waits
+    }
+    let timer = timeout.map { timeout in
+      Task {
+        try await Task.sleep(for: timeout)
+        self.stopWaiting(.timedOut, number)
+      }
+    }
+    defer { timer?.cancel() }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in
+        let ready: Wake? = state.withLock { state in
+          precondition(state.waiter == nil, "two tasks wait for one subscription")
+          if let wake = state.take() { return wake }
+          // A cancellation after this check waits for the lock and then finds the waiter.
+          if Task.isCancelled { return .cancelled }
+          state.waiter = waiter
+          return nil
+        }
+        if let ready { waiter.resume(returning: ready) }
+      }
+    } onCancel: {
+      self.stopWaiting(.cancelled, number)
+    }
+  }
+
+  private func stopWaiting(_ wake: Wake, _ number: UInt64) {
+    let waiter = state.withLock { state -> Waiter? in
+      guard state.waits == number else { return nil }
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    waiter?.resume(returning: wake)
+  }
+
+  /// Calls `body` once when the stream ends, at once if it has ended. Replaces the previous body.
+  func whenEnded(_ body: (@Sendable () -> Void)?) {
+    let hasEnded = state.withLock { state in
+      state.whenEnded = state.ending == nil ? body : nil
+      return state.ending != nil
+    }
+    if hasEnded { body?() }
+  }
+}

@@ -1,0 +1,49 @@
+package import ChatPrimitives
+
+/// Tells one stream when to read. It counts as open until it is cancelled or its last reference is gone.
+///
+/// A stream subscribes before its first read. From then on, the subscription signals every change that concerns the user
+/// and that the read may not have included.
+package final class LiveSubscription: Sendable {
+  let signals: LiveSignals
+  private let feed: LiveFeed
+
+  init(_ signals: LiveSignals, feed: LiveFeed) {
+    self.signals = signals
+    self.feed = feed
+  }
+
+  deinit { cancel() }
+
+  /// Waits for the next signal. Several changes become one signal, with the newest position. Only one task may wait.
+  /// - Throws: `CancellationError` if the task or the subscription is cancelled.
+  package func next() async throws(CancellationError) -> LiveSignal {
+    switch await signals.next(timeout: nil) {
+    case .signal(let signal): return signal
+    case .timedOut, .cancelled: throw CancellationError()
+    }
+  }
+
+  /// The same, but returns nil after the timeout.
+  package func next(timeout: Duration) async throws(CancellationError) -> LiveSignal? {
+    switch await signals.next(timeout: timeout) {
+    case .signal(let signal): return signal
+    case .timedOut: return nil
+    case .cancelled: throw CancellationError()
+    }
+  }
+
+  /// Why the stream ended; nil while it is open.
+  package var ending: StreamEnding? { signals.ending }
+
+  /// The client has a new access token, which expires at `time`. Check before that it is of the same user and session.
+  package func renew(until time: Timestamp?) {
+    signals.renew(until: time)
+  }
+
+  /// Ends the wait. Can be called more than once.
+  package func cancel() {
+    feed.remove(signals)
+    signals.cancel()
+  }
+}
