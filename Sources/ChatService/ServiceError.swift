@@ -12,6 +12,8 @@ package enum ServiceError: Error, Sendable {
   case unreadable(any Error)
   /// The server has too many requests in flight. Try again shortly.
   case overloaded
+  /// The user has `Limits.streamsOfUser` open streams, or the device `Limits.streamsOfDevice`.
+  case tooManyStreams
   /// The read models are too far behind the log.
   case projectionBehind
   /// The log no longer accepts events.

@@ -165,6 +165,14 @@ struct ProblemMapping {
       if problem == .tooManyUploads { headers[.retryAfter] = String(Self.retryAfterSeconds) }
     case .unreadable(let cause): self.init(cause, at: now)
     case .overloaded: self.init(.overloaded, "The server is overloaded. Try again shortly.")
+    case .tooManyStreams:
+      self.init(
+        .tooManyStreams,
+        """
+        A user can have \(Limits.streamsOfUser) open streams, and a device \(Limits.streamsOfDevice). Open this one when \
+        another has ended.
+        """)
+      headers[.retryAfter] = String(Self.retryAfterSeconds)
     case .projectionBehind: self.init(.projectionBehind, "The read models are catching up. Try again shortly.")
     case .logPoisoned:
       self.init(
