@@ -39,7 +39,6 @@ package struct SyncFilter: Sendable, Hashable {
 
 /// The type of an item. The raw values are part of the API.
 package enum SyncItemType: String, Sendable, CaseIterable {
-  case account, preferences, device, session, blockedUser, workspace, workspaceMember, invitation, scheduledMessage,
-    room
-  case member, readMarker, thread, message, user, gap, badge
+  case account, preferences, device, session, blockedUser, workspace, workspaceMember, invitation, scheduledMessage
+  case room, member, readMarker, thread, message, user, gap, badge
 }
