@@ -210,7 +210,7 @@ public enum Endpoints {
 
   // MARK: Sync
   public static let sync = Endpoint<NoBody, SyncPage>(
-    .get, "/v1/sync", .user, query: ["since", "limit", "perRoom", "rooms", "include"])
+    .get, "/v1/sync", .user, query: ["since", "limit", "wait", "perRoom", "rooms", "include"])
 
   // MARK: Search
   public static let search = Endpoint<NoBody, SearchResults>(

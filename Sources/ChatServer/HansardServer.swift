@@ -146,7 +146,7 @@ package struct HansardServer: Sendable {
         bodyCharge: bodyCharge)
       try requestContext.requireQuery(of: endpoint)
       try requestContext.requirePrecondition(of: endpoint)
-      var response = try await reads.handle(requestContext, readClass) {
+      var response = try await reads.handle(requestContext, readClass.of(requestContext, endpoint)) {
         try await route.handle(handlers, requestContext)
       }
       if readClass != .media {

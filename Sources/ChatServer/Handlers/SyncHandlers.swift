@@ -17,12 +17,26 @@ struct SyncHandlers: Sendable {
       after: nil, limit: try context.number("limit", atMost: Limits.syncItems) ?? Limits.syncDefaultItems,
       perRoom: try context.number("perRoom", atMost: Limits.syncPerRoom), filter: try Self.filter(context))
     if let since = try context.query("since") { request.position = try await position(of: since) }
-    let page = try await chat.changes(for: user, request)
+    let page = try await self.page(for: user, request, context)
     let shapes = SyncShapes(page.nicknames, session: context.principal?.session, log: chat.logIdentity)
     let cursor = try await cursor(at: page.next)
     return try await JSONBody.page(of: page.items.count) {
       SyncPage(items: page.items.map { shapes.item($0) }, cursor: cursor, more: page.more)
     }
+  }
+
+  private func page(
+    for user: UserID, _ request: SyncRequest, _ context: HansardRequestContext
+  ) async throws -> ChatService.ChangePage {
+    guard let seconds = try context.waitSeconds(), seconds > 0 else {
+      return try await chat.changes(for: user, request)
+    }
+    let permission = LivePermission(user: user, session: context.principal?.session, device: context.principal?.device)
+    let page = try await chat.changes(for: user, request, waiting: seconds, permission: permission)
+    // The session can have ended during the wait.
+    if let session = permission.session, chat.isEnded(session, of: user) { throw ServiceError.rejected(.sessionEnded) }
+    if permission.session == nil, chat.isDisabled(user) { throw ServiceError.rejected(.accountDisabled) }
+    return page
   }
 
   private static func filter(_ context: HansardRequestContext) throws -> SyncFilter {
@@ -66,6 +80,9 @@ struct SyncHandlers: Sendable {
 }
 
 extension HansardRequestContext {
+  /// How long a sync waits for something to change, in seconds; nil if the query does not have it.
+  func waitSeconds() throws -> Int? { try number("wait", from: 0, atMost: Limits.syncWaitSeconds) }
+
   /// The elements of a query parameter, separated by commas; nil if the query does not have it.
   fileprivate func list(_ name: String, atMost most: Int) throws -> [String]? {
     guard let text = try query(name) else { return nil }

@@ -10,7 +10,10 @@ enum ReadClass: Sendable, Hashable {
   case none
   /// It is handled only while its client is connected, and with few others of its user and address at a time.
   case json
-  /// The same, with slots of its own, so that a slow download does not delay JSON.
+  /// It is handled only while its client is connected. It takes no slot, because it waits for something to happen; the
+  /// number of a user's streams is limited instead.
+  case waiting
+  /// The same as `json`, with slots of its own, so that a slow download does not delay JSON.
   case media
 
   init(of endpoint: AnyEndpoint) {
@@ -21,6 +24,12 @@ enum ReadClass: Sendable, Hashable {
     } else {
       self = media.contains(endpoint.path) ? .media : .json
     }
+  }
+
+  /// The class of one request of an endpoint of this class.
+  func of(_ context: HansardRequestContext, _ endpoint: AnyEndpoint) throws -> ReadClass {
+    guard endpoint.path == Endpoints.sync.path, let seconds = try context.waitSeconds(), seconds > 0 else { return self }
+    return .waiting
   }
 }
 
@@ -43,6 +52,7 @@ struct ReadSlots: Sendable {
   ) async throws -> Response {
     switch readClass {
     case .none: try await body()
+    case .waiting: try await context.whileClientWaits(body)
     case .json: try await context.whileClientWaits { try await json.respond(to: context, body) }
     case .media: try await context.whileClientWaits { try await media.respond(to: context, body) }
     }

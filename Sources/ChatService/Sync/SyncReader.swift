@@ -152,5 +152,6 @@ extension ChatService {
   // Other names for code that also imports the types of the API with the same names. The name of this module is that of a
   // type, so it cannot tell them apart.
   package typealias ChangedItem = SyncItem
+  package typealias ChangePage = SyncPage
   package typealias LeftOutMessages = SyncGap
 }
