@@ -55,19 +55,16 @@ public struct SyncItem: Codable, Sendable, Hashable {
   }
 }
 
-/// Messages of a room or thread that a page leaves out.
+/// Messages of a room that a page leaves out.
 public struct SyncGap: Codable, Sendable, Hashable {
   public var roomId: RoomID
-  /// The root of the thread; absent for the room's own messages.
-  public var threadId: MessageID?
-  /// The cursor with which `GET` of the messages, or of the thread, pages back through them.
+  /// The cursor with which `GET /v1/rooms/{roomId}/messages` pages back through them.
   public var before: String
   /// The newest message that the client can have, where paging back can end; null if it must not rely on older messages.
   @Nullable public var until: MessageID?
 
-  public init(roomId: RoomID, threadId: MessageID?, before: String, until: MessageID?) {
+  public init(roomId: RoomID, before: String, until: MessageID?) {
     self.roomId = roomId
-    self.threadId = threadId
     self.before = before
     self.until = until
   }

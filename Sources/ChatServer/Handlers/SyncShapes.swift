@@ -90,10 +90,7 @@ struct SyncShapes: Sendable {
 
 extension SyncGap {
   fileprivate init(_ gap: ChatService.LeftOutMessages, in log: UUIDBytes) {
-    let cursors =
-      gap.thread.map { PageCursors(.thread, of: $0, in: gap.room, log) }
-      ?? PageCursors(.messages, of: gap.room, in: log)
-    self.init(
-      roomId: gap.room, threadId: gap.thread, before: cursors.cursor(at: gap.before), until: gap.until)
+    let cursors = PageCursors(.messages, of: gap.room, in: log)
+    self.init(roomId: gap.room, before: cursors.cursor(at: gap.before), until: gap.until)
   }
 }

@@ -28,7 +28,9 @@ enum ReadClass: Sendable, Hashable {
 
   /// The class of one request of an endpoint of this class.
   func of(_ context: HansardRequestContext, _ endpoint: AnyEndpoint) throws -> ReadClass {
-    guard endpoint.path == Endpoints.sync.path, let seconds = try context.waitSeconds(), seconds > 0 else { return self }
+    guard endpoint.path == Endpoints.sync.path, let seconds = try context.waitSeconds(), seconds > 0 else {
+      return self
+    }
     return .waiting
   }
 }

@@ -129,9 +129,11 @@ struct RoomsContents {
     let changed = try noted(.readMarker, member.uuid, in: .room(room))
     guard let row = try rooms.member(member, of: room) else { return nil }
     guard let read = row.read, let moved = row.markerPosition, try member == user || !rooms.hidesMarkers(member) else {
-      // Of a member who was away, the client can have the marker from before.
-      let hasReturned = try row.joined.position == position && noted(.member, member.uuid, in: .room(room)) > .origin
-      return changed == position || hasReturned ? .removed(.readMarker(member, in: room)) : nil
+      // The marker of an earlier membership ends when the member returns. A member who never left has no row, or one for a
+      // role; then the tombstone is harmless.
+      let wasNoted = try noted(.member, member.uuid, in: .room(room)) > .origin
+      let ended = max(changed, wasNoted ? row.joined.position : .origin)
+      return ended == position ? .removed(.readMarker(member, in: room)) : nil
     }
     guard max(moved, changed, own.joined.position) == position else { return nil }
     return .readMarker(ReceiptRow(user: member, read: read, joined: row.joined.position), in: room)

@@ -40,17 +40,14 @@ package struct SyncItem: Sendable, Hashable {
 /// Messages of a room that are not sent. The client can load them with the room's pages, back from `before`.
 package struct SyncGap: Sendable, Hashable {
   package var room: RoomID
-  /// The root of the thread whose replies are not sent. Nil for messages of the room's own timeline.
-  package var thread: MessageID?
   /// Only messages with lower ordinals are not sent.
   package var before: UInt64
   /// The newest message before the gap that the client can have. If nil, older messages that changed, and replies, are
   /// not sent either, so the client discards its messages before `before` and its replies in the room.
   package var until: MessageID?
 
-  package init(room: RoomID, thread: MessageID? = nil, before: UInt64, until: MessageID? = nil) {
+  package init(room: RoomID, before: UInt64, until: MessageID? = nil) {
     self.room = room
-    self.thread = thread
     self.before = before
     self.until = until
   }
