@@ -60,7 +60,7 @@ package struct HansardServer: Sendable {
 
   /// Opens the gate: from now on, it passes requests on to this server.
   package func serve(through gate: StartGate, _ configuration: Configuration) {
-    gate.open(router(configuration).buildResponder())
+    gate.open(router(configuration).buildResponder(), endStreams: { [live = chat.live] in live.endStreams() })
   }
 
   private static func application(
@@ -94,8 +94,10 @@ package struct HansardServer: Sendable {
     let (ports, listening) = AsyncStream<Int>.makeStream()
     let application = application(gate, configuration, logger: logger) { listening.yield($0) }
     let opening = BackgroundOpening(ports: ports, open: open)
+    // Services are told to stop in the reverse order.
     var group = ServiceGroupConfiguration(
-      services: [opening, application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+      services: [opening, application, StreamShutdown(gate: gate)], gracefulShutdownSignals: [.sigterm, .sigint],
+      logger: logger)
     group.maximumGracefulShutdownDuration = stopTimeout
     do {
       try await ServiceGroup(configuration: group).run()

@@ -10,7 +10,7 @@ import Synchronization
 package final class StartGate: Sendable {
   private enum Phase {
     case opening(String)
-    case open(any HTTPResponder<ServerContext>)
+    case open(any HTTPResponder<ServerContext>, endStreams: @Sendable () -> Void)
   }
 
   private let phase = Mutex(Phase.opening("The server is starting."))
@@ -25,13 +25,18 @@ package final class StartGate: Sendable {
     }
   }
 
-  func open(_ responder: some HTTPResponder<ServerContext>) {
-    phase.withLock { $0 = .open(responder) }
+  /// - Parameter endStreams: ends the requests that wait for changes, and opens no more of them.
+  func open(_ responder: some HTTPResponder<ServerContext>, endStreams: @escaping @Sendable () -> Void) {
+    phase.withLock { $0 = .open(responder, endStreams: endStreams) }
+  }
+
+  func endStreams() {
+    if case .open(_, let endStreams) = phase.withLock({ $0 }) { endStreams() }
   }
 
   func respond(to request: Request, _ context: ServerContext) async throws -> Response {
     switch phase.withLock({ $0 }) {
-    case .open(let responder): return try await responder.respond(to: request, context: context)
+    case .open(let responder, _): return try await responder.respond(to: request, context: context)
     case .opening(let progress): return try Self.respond(to: request, context, whileOpening: progress)
     }
   }
@@ -59,6 +64,17 @@ struct GateResponder: HTTPResponder {
 
   func respond(to request: Request, context: ServerContext) async throws -> Response {
     try await gate.respond(to: request, context)
+  }
+}
+
+/// Ends the streams when the server is told to stop, before the server completes the requests in flight. Otherwise it would
+/// wait for requests that wait themselves.
+struct StreamShutdown: Service {
+  let gate: StartGate
+
+  func run() async throws {
+    try await gracefulShutdown()
+    gate.endStreams()
   }
 }
 
