@@ -192,8 +192,8 @@ let package = Package(
     .testTarget(
       name: "ChatServiceTests",
       dependencies: [
-        "ChatService", "ChatProjections", "EventStore", "EventLog", "ChatDomain", "ChatPrimitives", "MediaFiles",
-        "ProcessorTime",
+        "ChatService", "ChatProjections", "EventStore", "EventLog", "EventLogSimulation", "ChatDomain",
+        "ChatPrimitives", "MediaFiles", "ProcessorTime",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
       ],

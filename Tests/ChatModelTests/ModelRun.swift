@@ -22,6 +22,8 @@ final class ModelRun {
   private(set) var tally = Tally()
   /// The clients that follow the users' changes.
   private var clients: [UserID: SyncClients] = [:]
+  /// The users' open streams.
+  private(set) var watch = LiveWatch()
   /// The outcome of each command.
   private(set) var outcomes: [String] = []
 
@@ -134,6 +136,7 @@ final class ModelRun {
     try await comparison.compare(Touched(step, events), users: users)
     let user = users[random.below(users.count)]
     try await comparison.compareSync(of: user, &clients[user, default: SyncClients()])
+    try await watch.check(chat, users, &random)
   }
 
   /// Whether the user has used up the messages of the day, or has too few bytes left for an upload. All uploads have
@@ -204,6 +207,7 @@ final class ModelRun {
   private func restart(keepsReadModels: Bool) async throws {
     // The read models that were updated command by command are compared before they are rebuilt in one step.
     if keepsReadModels { try await chat.readModels.waitForAll(chat.store.head) } else { try await replay() }
+    watch = LiveWatch()
     try await fixture.restart(keepsReadModels: keepsReadModels)
     model = ChatModel()
     model.take(try chat.store.events(after: .origin, limit: .max))
