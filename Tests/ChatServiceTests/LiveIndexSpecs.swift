@@ -39,7 +39,7 @@ struct LiveIndexSpecs {
     .room(room, .messages(.sent(fixed(50), author: alice, thread: nil, nil)))
   }
 
-  @Test("a message concerns the members of its room, one's own mark only oneself")
+  @Test("a message concerns the members of its room, a mark only the user who set it")
   func messages() {
     #expect(concerned(message(room)) == [alice, bob])
     #expect(concerned(.room(room, .reading(.markedUnread(bob, from: fixed(50), ordinal: 1)))) == [bob])
