@@ -203,7 +203,8 @@ struct LiveWorld {
       (next, hasMore) = (SyncPosition(position.position, .catchingUp(progress)), true)
     }
     let page = SyncPage(
-      items: first.map { SyncItem(revision: $0.revision, content: .removed($0.entity)) }, next: next, more: hasMore)
+      items: first.map { SyncItem(revision: $0.revision, content: .removed($0.entity)) }, nicknames: [:], next: next,
+      more: hasMore)
     return give(.read(page), to: user)
   }
 
