@@ -253,7 +253,7 @@ REQUESTS: dict[str, Callable[[AuthorizationScenario], Request]] = {
     "removeReaction": lambda s: message(s.reacted, changes=s.reaction_of_owner),
     "listPins": lambda s: Request(shows=s.pin),
     "unpinMessage": lambda s: message(s.pin),
-    "sync": lambda s: Request(query={"include": "room", "rooms": s.room.id}, shows=s.room.id),
+    "sync": lambda s: Request(query={"include": "room", "rooms": s.room.id, "limit": 1000}, shows=s.room.id),
     "sync/messages": lambda s: Request(query={"include": "message", "limit": 1000}, shows=s.message),
     "search": lambda s: Request(query={"q": s.searched}, shows=s.message),
     "search/room": lambda s: Request(query={"q": s.searched, "roomId": s.room.id}, shows=s.message),
