@@ -7,11 +7,11 @@ import Logging
 
 /// What the feed's thread knows, and what it does again and again.
 ///
-/// Why no change is missed: a stream first reads up to the log's head at some time after `LiveSignals.since`. The thread
-/// wakes it for every later event that concerns its user. If the user is in the index, these are the events after
-/// `position` when the thread takes the stream; if `position` is beyond `since`, the stream is woken at once for those in
-/// between. If the user is not in the index, the user is read in a snapshot, and the stream is woken for everything up to
-/// the snapshot unless it is not beyond `since`. `LiveIndex` says why the events after it find the user.
+/// Why no change is missed: a stream first reads after it subscribed, so it has everything up to the head at that time. If
+/// its user is in the index when the thread takes the stream, the thread wakes it for every event after `position` that
+/// concerns the user, and at once for everything up to `position`. If not, the user is read in a snapshot, and the stream
+/// is woken for everything up to the snapshot. `LiveIndex` says why the events after that find the user. `LiveSignals`
+/// ignores what the stream has read already.
 struct LiveCycle {
   /// How long the thread waits before it tries again, after a read model was behind or the log could not be read.
   private static let retryMilliseconds = 100
@@ -153,9 +153,7 @@ struct LiveCycle {
   /// Adds users whose first stream was opened, and wakes streams that may have missed something.
   /// - Returns: the users who need not be woken for the events of this cycle.
   private mutating func take(_ arrivals: [LiveSignals]) throws -> Set<UserID> {
-    for signals in arrivals where index.contains(signals.user) && position > signals.since {
-      signals.change(through: position)
-    }
+    for signals in arrivals where index.contains(signals.user) { signals.change(through: position) }
     var new = Set(arrivals.map(\.user)).filter { !index.contains($0) }
     if new.count > Limits.liveUsersPerCycle {
       new = Set(new.prefix(Limits.liveUsersPerCycle))
@@ -178,9 +176,7 @@ struct LiveCycle {
     }
     for (user, spaces) in found {
       index.set(spaces, of: user)
-      for signals in feed.withRegistry({ $0.streams(of: user) }) where snapshot > signals.since {
-        signals.change(through: snapshot)
-      }
+      for signals in feed.withRegistry({ $0.streams(of: user) }) { signals.change(through: snapshot) }
     }
   }
 

@@ -9,8 +9,6 @@ final class LiveSignals: Sendable {
   let user: UserID
   let session: SessionID?
   let device: DeviceID?
-  /// The log's head when the stream was opened. Its first read comes later, and so includes everything up to here.
-  let since: LogPosition
 
   /// Why a wait is over.
   enum Wake: Sendable {
@@ -22,6 +20,8 @@ final class LiveSignals: Sendable {
   typealias Waiter = CheckedContinuation<Wake, Never>
 
   private struct State {
+    /// The stream has read everything up to here, or was told to.
+    var told: LogPosition
     var changed: LogPosition?
     var expiring: Timestamp?
     var ending: StreamEnding?
@@ -60,21 +60,26 @@ final class LiveSignals: Sendable {
 
   private let state: Mutex<State>
 
+  /// - Parameter since: the log's head. The first read comes later, and so includes everything up to there.
   init(number: UInt64, _ permission: LivePermission, since: LogPosition) {
     self.number = number
     user = permission.user
     session = permission.session
     device = permission.device
-    self.since = since
-    state = Mutex(State(expiresAt: permission.expiresAt))
+    state = Mutex(State(told: since, expiresAt: permission.expiresAt))
   }
 
   var ending: StreamEnding? { state.withLock { $0.ending } }
 
   // MARK: - Sending
 
+  /// Tells the stream to read up to a position, unless it has read that far or was told to.
   func change(through position: LogPosition) {
-    update { $0.changed = max($0.changed ?? position, position) }
+    update { state in
+      guard position > state.told else { return }
+      state.told = position
+      state.changed = position
+    }
   }
 
   func end(_ ending: StreamEnding) {
