@@ -10,13 +10,14 @@ struct LiveSimulation {
   private static let beginnings: [[LiveWorld.Step]] = [
     [],
     [.connect(1), .read(1), .cycle, .join, .send],
+    [.connect(1), .read(1), .cycle, .join, .sync, .project, .cycle],
     [.join, .send, .sync, .project, .project, .connect(1), .cycle, .read(1)],
     [.join, .sync, .project, .connect(1), .read(1), .take(1), .cycle, .leave, .sync],
     [.join, .send, .sync, .connect(1), .project, .project, .cycle, .leave, .join, .send, .send],
   ]
   private static let depth = 4
   private static let schedules = 20_000
-  private static let stepsOfSchedule = 40
+  private static let stepsOfSchedule = 60
 
   @Test("every order of a few steps", arguments: beginnings.indices)
   func everyOrder(beginning: Int) throws {
@@ -44,7 +45,7 @@ struct LiveSimulation {
     for seed in 0..<UInt64(Self.schedules) {
       var (random, world, steps) = (SeededRandom(seed: seed), LiveWorld(), [LiveWorld.Step]())
       for _ in 0..<Self.stepsOfSchedule {
-        let step = LiveWorld.Step.all[random.below(LiveWorld.Step.all.count)]
+        let step = LiveWorld.Step.weighted[random.below(LiveWorld.Step.weighted.count)]
         if world.take(step) { steps.append(step) }
       }
       try finish(world, steps)

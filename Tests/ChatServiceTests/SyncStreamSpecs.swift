@@ -85,6 +85,17 @@ struct SyncStreamSpecs {
     #expect(stream.take(.woken(through: LogPosition(9))) == .wait)
     #expect(stream.state == .waiting)
     #expect(stream.take(.read(page(1, next: 5))) == .wait && stream.take(.sent) == .wait)
-    #expect(stream.take(.authenticated(since: nil)) == .read(after: nil, target: LogPosition(9)))
+    #expect(stream.take(.authenticated(since: at(3))) == .read(after: at(3), target: LogPosition(9)))
+  }
+
+  @Test("a read never ends before the position where it begins")
+  func target() {
+    var stream = stream(.authenticated(since: at(1)), .woken(through: LogPosition(4)))
+    #expect(stream.take(.read(page(0, next: 6, more: true))) == .read(after: at(6), target: nil))
+    #expect(stream.take(.readFailed) == .readLater(after: at(6), target: nil))
+    // The initial state is as of the head.
+    var new = SyncStream()
+    _ = new.take(.woken(through: LogPosition(4)))
+    #expect(new.take(.authenticated(since: nil)) == .read(after: nil, target: nil))
   }
 }

@@ -55,7 +55,7 @@ package struct SyncStream: Sendable, Hashable {
       return .end(ending)
     case (.waiting, .authenticated(let since)): return read(after: since)
     case (.reading, .read(let page)): return take(page)
-    case (.reading(let position), .readFailed): return .readLater(after: position, target: target)
+    case (.reading(let position), .readFailed): return .readLater(after: position, target: target(after: position))
     case (.sending(let page), .sent): return proceed(after: page)
     case (.idle(let position), .woken(let through)):
       wokenThrough = max(wokenThrough, through)
@@ -67,11 +67,14 @@ package struct SyncStream: Sendable, Hashable {
     }
   }
 
-  private var target: LogPosition? { wokenThrough == .origin ? nil : wokenThrough }
+  /// The position for which the stream was woken, unless it has read that far. Then a catch-up ends at the head.
+  private func target(after position: SyncPosition?) -> LogPosition? {
+    position.flatMap { wokenThrough > $0.position ? wokenThrough : nil }
+  }
 
   private mutating func read(after position: SyncPosition?) -> Action {
     state = .reading(after: position)
-    return .read(after: position, target: target)
+    return .read(after: position, target: target(after: position))
   }
 
   private mutating func take(_ page: SyncPage) -> Action {
