@@ -164,23 +164,22 @@ private final class Tail: @unchecked Sendable {
   }
 
   func waitForHead(beyond position: LogPosition, unless isInterrupted: () -> Bool) -> Bool {
-    condition.withLock {
-      while durable <= position, !isClosed {
-        if isInterrupted() { return false }
-        condition.wait()
-      }
-      return durable > position
-    }
+    waitForHead(beyond: position, until: nil, unless: isInterrupted) == .advanced
   }
 
+  /// - Parameter deadline: nil to wait without a limit.
   func waitForHead(
-    beyond position: LogPosition, until deadline: MonotonicCondition.Deadline, unless isInterrupted: () -> Bool
+    beyond position: LogPosition, until deadline: MonotonicCondition.Deadline?, unless isInterrupted: () -> Bool
   ) -> HeadWait {
     condition.withLock {
       while durable <= position {
         if isClosed { return .closed }
         if isInterrupted() { return .interrupted }
-        guard condition.wait(until: deadline) else { return .timedOut }
+        if let deadline {
+          guard condition.wait(until: deadline) else { return .timedOut }
+        } else {
+          condition.wait()
+        }
       }
       return .advanced
     }
