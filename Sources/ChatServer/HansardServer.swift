@@ -148,9 +148,11 @@ package struct HansardServer: Sendable {
         bodyCharge: bodyCharge)
       try requestContext.requireQuery(of: endpoint)
       try requestContext.requirePrecondition(of: endpoint)
-      var response = try await reads.handle(requestContext, readClass.of(requestContext, endpoint)) {
+      let readClass = try readClass.of(requestContext, endpoint)
+      var response = try await reads.handle(requestContext, readClass) {
         try await route.handle(handlers, requestContext)
       }
+      if readClass == .waiting, let principal { try authenticator.requireStillValid(principal) }
       if readClass != .media {
         response = try responses.charge(response, to: context.address, over: context.channel, context.logger)
       }

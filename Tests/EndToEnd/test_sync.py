@@ -4,7 +4,8 @@ import concurrent.futures
 
 import pytest
 
-from harness.client import new_id
+from harness.client import Api, new_id
+from harness.long_polls import waiting_requests
 from harness.mirror import SyncClient, key_of, shown_to
 from harness.people import Person
 from harness.sync_changes import CHANGES, SyncScenario
@@ -445,3 +446,22 @@ def test_a_waiting_request_returns_only_what_its_filter_lets_through(world):
         scenario.anna.send(scenario.room, "elsewhere")
         scenario.anna.send(scenario.private, "here")
         assert messages_of(waiting.result()["items"]) == ["here"]
+
+
+def test_waiting_requests_end_with_their_session(anna, world):
+    client = SyncClient(anna)
+    client.catch_up()
+    (session,) = anna.get("/v1/sessions")["sessions"]
+    with waiting_requests(anna, client.cursor) as waiting:
+        anna.again().delete(f"/v1/sessions/{session['id']}")
+        for each in waiting:
+            response = each.result()
+            assert (response.status_code, response.json()["code"]) == (401, "session_ended")
+
+
+def test_a_service_can_wait_in_the_name_of_a_disabled_user(world, anna):
+    world.admin.post(f"/v1/admin/users/{anna.id}/disable")
+    service = Api(world.server, world.admin.token, act_as=anna.id)
+    client = SyncClient(service)
+    client.catch_up()
+    assert client.page(wait=1)["items"] == []

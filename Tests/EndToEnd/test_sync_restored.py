@@ -1,19 +1,14 @@
 """Cursors of `GET /v1/sync` after a restart, and after an older backup was restored; requests that wait at shutdown."""
 
-import concurrent.futures
 import shutil
 
 import pytest
 
 from harness.client import Api
+from harness.long_polls import waiting_requests
 from harness.mirror import SyncClient
 from harness.people import World
 from harness.server import Server
-
-# `Limits.streamsOfUser`.
-STREAMS_OF_USER = 64
-# Longer than the server waits for requests when it stops.
-WAIT_SECONDS = 50
 
 
 def test_a_cursor_outlives_a_restart(own_world):
@@ -33,18 +28,10 @@ def test_requests_that_wait_are_limited_and_end_when_the_server_stops(own_world)
     client = SyncClient(anna)
     client.catch_up()
 
-    def wait():
-        params = {"since": client.cursor, "wait": WAIT_SECONDS}
-        return anna.again().request("GET", "/v1/sync", params=params)
-
-    with concurrent.futures.ThreadPoolExecutor(STREAMS_OF_USER + 1) as pool:
-        requests = [pool.submit(wait) for _ in range(STREAMS_OF_USER + 1)]
-        # The request over the limit is refused when the others wait.
-        (refused,) = concurrent.futures.wait(requests, return_when=concurrent.futures.FIRST_COMPLETED).done
-        assert (refused.result().status_code, refused.result().json()["code"]) == (429, "too_many_streams")
+    with waiting_requests(anna, client.cursor) as waiting:
         assert anna.get("/v1/badge")["unreadCount"] == 0, "they delay other requests"
         own_world.server.stop()
-        for each in set(requests) - {refused}:
+        for each in waiting:
             page = each.result()
             assert (page.status_code, page.json()["items"]) == (200, [])
     own_world.server.start()

@@ -97,10 +97,7 @@ package final class Authenticator: Sendable {
     if request.headers[.hansardActAs] != nil { throw ServiceError.rejected(.serviceOnly) }
     let verified = try await verified(token, now)
     guard verified.isValid(at: now) else { throw Refusal.accessTokenExpired }
-    // A token of an external issuer has no session that could have ended, so the account is checked instead.
-    if verified.principal.session == nil, let user = verified.principal.user, chat.isDisabled(user) {
-      throw ServiceError.rejected(.accountDisabled)
-    }
+    try requireEnabledAccount(verified.principal)
     return verified.principal
   }
 
@@ -134,6 +131,19 @@ package final class Authenticator: Sendable {
   func requireOpenSession(_ principal: Principal) throws {
     guard let user = principal.user, let session = principal.session else { return }
     if chat.isEnded(session, of: user) { throw ServiceError.rejected(.sessionEnded) }
+  }
+
+  /// Rejects a disabled account. A token of an external issuer has no session that could have ended, so the account is
+  /// checked instead. A service may act for a disabled user.
+  private func requireEnabledAccount(_ principal: Principal) throws {
+    guard principal.service == nil, principal.session == nil, let user = principal.user else { return }
+    if chat.isDisabled(user) { throw ServiceError.rejected(.accountDisabled) }
+  }
+
+  /// Checks a principal again, after a request that waited: what was true of it at the beginning can have ended.
+  func requireStillValid(_ principal: Principal) throws {
+    try requireOpenSession(principal)
+    try requireEnabledAccount(principal)
   }
 }
 

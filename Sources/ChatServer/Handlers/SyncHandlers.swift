@@ -32,11 +32,7 @@ struct SyncHandlers: Sendable {
       return try await chat.changes(for: user, request)
     }
     let permission = LivePermission(user: user, session: context.principal?.session, device: context.principal?.device)
-    let page = try await chat.changes(for: user, request, waiting: seconds, permission: permission)
-    // The session can have ended during the wait.
-    if let session = permission.session, chat.isEnded(session, of: user) { throw ServiceError.rejected(.sessionEnded) }
-    if permission.session == nil, chat.isDisabled(user) { throw ServiceError.rejected(.accountDisabled) }
-    return page
+    return try await chat.changes(for: user, request, waiting: seconds, permission: permission)
   }
 
   private static func filter(_ context: HansardRequestContext) throws -> SyncFilter {
