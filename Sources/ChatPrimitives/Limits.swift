@@ -279,6 +279,16 @@ public enum Limits {
   public static let streamsOfDevice = 8
   /// How long before its access token expires a stream is told, in seconds.
   public static let streamExpiryNoticeSeconds: Int64 = 60
+  /// A stream that had nothing to send for this long sends a heartbeat. Shorter than a connection may be idle.
+  public static let streamHeartbeatSeconds = 25
+  /// How long a client can take to take a page of a stream, in seconds.
+  public static let streamSendSeconds: Int64 = 30
+  /// The pages of the sync that are read at once. Each read model has four connections for reads, so others are free.
+  public static let syncReads = 2
+  /// The most reads of the sync that wait for others: one for each connection, with room for streams of HTTP/2.
+  public static let waitingSyncReads = 64 * 1024
+  /// How long a read of the sync waits for others, in milliseconds.
+  public static let syncReadTimeoutMilliseconds: Int64 = 5_000
   /// How long a stream waits after a page could not be read, for example because a read model is being rebuilt, in
   /// milliseconds.
   public static let streamRetryMilliseconds = 1_000

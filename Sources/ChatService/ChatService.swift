@@ -31,6 +31,8 @@ package final class ChatService: Sendable {
   package let cursorDigests: CursorDigests
   /// Tells streams when to read.
   package let live: LiveFeed
+  /// Slots for pages of the sync. Thousands of streams can want to read at the same time.
+  let syncReads = AsyncSemaphore<UserID>(Limits.syncReads, ofUser: 1, waitingLimit: Limits.waitingSyncReads)
   private let knownIDs: KnownIDs
 
   package init(

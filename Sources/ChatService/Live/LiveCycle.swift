@@ -17,8 +17,8 @@ struct LiveCycle {
   private static let retryMilliseconds = 100
   /// How long it waits at most for each read model.
   private static let readModelMilliseconds = 1_000
-  /// How often it looks for expired access tokens.
-  private static let expiryMilliseconds = 1_000
+  /// How often it looks for expired access tokens and due heartbeats.
+  private static let lookMilliseconds = 1_000
 
   private let feed: LiveFeed
   private var index = LiveIndex()
@@ -27,7 +27,7 @@ struct LiveCycle {
   /// The events up to here were examined for ended sessions and disabled accounts.
   private var examined: LogPosition
   private var lastCycle = ContinuousClock.now
-  private var nextExpiry = ContinuousClock.now
+  private var nextLook = ContinuousClock.now
   /// Whether the last cycle could not be finished.
   private var isBehind = false
   /// Whether a failure was logged, and no cycle has been finished since.
@@ -42,7 +42,7 @@ struct LiveCycle {
   /// Returns when the feed is stopped.
   mutating func run() {
     while wait() {
-      checkExpiry()
+      lookAtStreams()
       do {
         try turn()
         isBehind = false
@@ -70,7 +70,7 @@ struct LiveCycle {
       let never = LogPosition(.max)
       if feed.store.waitForHead(beyond: never, until: deadline, unless: { feed.isStopping }) == .closed { return false }
     } else {
-      let deadline = MonotonicCondition.Deadline(millisecondsFromNow: Self.expiryMilliseconds)
+      let deadline = MonotonicCondition.Deadline(millisecondsFromNow: Self.lookMilliseconds)
       let wait = feed.store.waitForHead(beyond: examined, until: deadline) { feed.isStopping || feed.hasArrivals }
       if wait == .closed { return false }
     }
@@ -80,12 +80,12 @@ struct LiveCycle {
     return !feed.isStopping
   }
 
-  private mutating func checkExpiry() {
-    guard ContinuousClock.now >= nextExpiry else { return }
-    nextExpiry = .now + .milliseconds(Self.expiryMilliseconds)
+  private mutating func lookAtStreams() {
+    guard ContinuousClock.now >= nextLook else { return }
+    nextLook = .now + .milliseconds(Self.lookMilliseconds)
     let now = feed.now()
-    for signals in feed.withRegistry({ $0.all }) where signals.checkExpiry(at: now) {
-      feed.end(signals, .accessTokenExpired)
+    for signals in feed.withRegistry({ $0.all }) {
+      if signals.checkExpiry(at: now) { feed.end(signals, .accessTokenExpired) } else { signals.beat() }
     }
   }
 

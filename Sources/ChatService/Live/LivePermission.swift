@@ -25,6 +25,9 @@ package enum LiveSignal: Sendable, Hashable {
   case changed(through: LogPosition)
   /// The access token expires at this time, unless it is renewed.
   case expiring(at: Timestamp)
+  /// Nothing happened for `Limits.streamHeartbeatSeconds`. The stream should send something, so that nothing between
+  /// server and client closes the connection as idle.
+  case heartbeat
   case ended(StreamEnding)
 }
 

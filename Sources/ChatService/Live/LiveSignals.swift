@@ -30,6 +30,10 @@ final class LiveSignals: Sendable {
     var isNoticed = false
     var isCancelled = false
     var waiter: Waiter?
+    /// How many times `beat` was called since the last signal was taken.
+    var beats = 0
+    /// Whether the stream should send something, so that its connection is not idle.
+    var isHeartbeatDue = false
     /// Counts the waits, so that a late timer does not end the next one.
     var waits: UInt64 = 0
     /// Called once when the stream ends.
@@ -39,6 +43,7 @@ final class LiveSignals: Sendable {
     mutating func take() -> Wake? {
       if let ending { return .signal(.ended(ending)) }
       if isCancelled { return .cancelled }
+      beats = 0
       if let time = expiring {
         expiring = nil
         return .signal(.expiring(at: time))
@@ -46,6 +51,10 @@ final class LiveSignals: Sendable {
       if let position = changed {
         changed = nil
         return .signal(.changed(through: position))
+      }
+      if isHeartbeatDue {
+        isHeartbeatDue = false
+        return .signal(.heartbeat)
       }
       return nil
     }
@@ -117,6 +126,14 @@ final class LiveSignals: Sendable {
       state.expiring = expiresAt
     }
     return isExpired
+  }
+
+  /// Called about once a second. Tells a stream that had nothing to send for a while to send a heartbeat.
+  func beat() {
+    update { state in
+      state.beats += 1
+      if state.beats >= Limits.streamHeartbeatSeconds { state.isHeartbeatDue = true }
+    }
   }
 
   private func update(_ body: (inout State) -> Void) {

@@ -1,20 +1,36 @@
-package import ChatDomain
+import ChatDomain
 package import ChatPrimitives
 
-/// The client took too long to take a page. A transport throws this from `send`.
+/// What a stream gives its transport to send.
+package enum StreamFrame: Sendable {
+  /// It always has items.
+  case page(SyncPage)
+  /// The access token expires at this time, unless the client renews it.
+  case expiring(at: Timestamp)
+  /// Nothing was sent for a while.
+  case heartbeat
+  /// The last frame.
+  case ended(StreamEnding)
+}
+
+/// The client took too long to take what was sent, or too much is unsent.
 package struct SlowReader: Error, Sendable {
   package init() {}
 }
 
-/// Runs a stream for a transport, which only sends pages.
+/// Runs a stream for a transport, which sends one frame after the other. A client that is slow gets fewer pages, each
+/// with what is new until then, so nothing piles up.
 package struct LiveStream: Sendable {
-  let chat: ChatService
-  let user: UserID
+  private let chat: ChatService
+  private let user: UserID
   /// The filter and the size of the pages. The position is that of the client.
-  let request: SyncRequest
-  let subscription: LiveSubscription
+  private let request: SyncRequest
+  package let subscription: LiveSubscription
   /// How long to wait after a page could not be read.
-  let retryPause: Duration
+  private let retryPause: Duration
+  private var stream = SyncStream()
+  /// What happened since the last frame was returned; nil if the stream still waits.
+  private var happened: SyncStream.Input?
 
   /// - Parameter subscription: of the user. Its permission is that of the stream.
   package init(_ chat: ChatService, for user: UserID, _ request: SyncRequest, _ subscription: LiveSubscription) {
@@ -31,20 +47,13 @@ package struct LiveStream: Sendable {
     self.request = request
     self.subscription = subscription
     self.retryPause = retryPause
+    happened = .authenticated(since: request.position)
   }
 
-  /// Returns when the stream has ended, with the reason to send to the client.
-  /// - Parameters:
-  ///   - notice: called when the access token expires soon, with the time.
-  ///   - send: sends a page, which always has items, and returns when the client has taken it or little is unsent. It is
-  ///     cancelled when the stream ends.
-  /// - Throws: `CancellationError`, and errors of `notice` and `send` except `SlowReader`: the client has disconnected.
-  package func run(
-    notice: @Sendable (Timestamp) async throws -> Void = { _ in },
-    send: @escaping @Sendable (SyncPage) async throws -> Void
-  ) async throws -> StreamEnding {
-    var stream = SyncStream()
-    var action = stream.take(.authenticated(since: request.position))
+  /// Waits for the next frame. A call says that the client has taken the frame before, or that little of it is unsent.
+  package mutating func next() async throws(CancellationError) -> StreamFrame {
+    var action = happened.map { stream.take($0) } ?? .wait
+    happened = nil
     while true {
       switch action {
       case .read(let position, let target):
@@ -52,32 +61,28 @@ package struct LiveStream: Sendable {
       case .readLater(let position, let target):
         let input = try await whileOpen { [retryPause] in
           try await Task.sleep(for: retryPause)
-          return SyncStream.Input.readFailed
+          return .readFailed
         }
         action = if case .ended = input { stream.take(input) } else { .read(after: position, target: target) }
       case .send(let page):
-        action = stream.take(try await self.send(page, send))
+        happened = .sent
+        return .page(page)
       case .wait:
-        action = stream.take(try await nextSignal(notice))
+        switch try await subscription.next() {
+        case .changed(let through): action = stream.take(.woken(through: through))
+        case .ended(let ending): action = stream.take(.ended(ending))
+        case .expiring(let time): return .expiring(at: time)
+        case .heartbeat: return .heartbeat
+        }
       case .end(let ending):
-        return ending
+        return .ended(ending)
       }
     }
   }
 
-  private func nextSignal(
-    _ notice: @Sendable (Timestamp) async throws -> Void
-  ) async throws -> SyncStream.Input {
-    while true {
-      switch try await subscription.next() {
-      case .changed(let through): return .woken(through: through)
-      case .ended(let ending): return .ended(ending)
-      case .expiring(let time): try await notice(time)
-      }
-    }
-  }
-
-  private func read(after position: SyncPosition?, target: LogPosition?) async throws -> SyncStream.Input {
+  private func read(
+    after position: SyncPosition?, target: LogPosition?
+  ) async throws(CancellationError) -> SyncStream.Input {
     var request = request
     request.position = position
     request.target = target
@@ -95,35 +100,22 @@ package struct LiveStream: Sendable {
     }
   }
 
-  private func send(
-    _ page: SyncPage, _ send: @escaping @Sendable (SyncPage) async throws -> Void
-  ) async throws -> SyncStream.Input {
-    try await whileOpen {
-      do {
-        try await send(page)
-        return .sent
-      } catch is SlowReader {
-        return .ended(.tooSlow)
-      }
-    }
-  }
-
   /// Runs `body`, and cancels it when the stream ends.
   private func whileOpen(
     _ body: @escaping @Sendable () async throws -> SyncStream.Input
-  ) async throws -> SyncStream.Input {
+  ) async throws(CancellationError) -> SyncStream.Input {
     if let ending = subscription.ending { return .ended(ending) }
     let task = Task { try await body() }
-    subscription.signals.whenEnded { task.cancel() }
-    defer { subscription.signals.whenEnded(nil) }
+    subscription.whenEnded { task.cancel() }
+    defer { subscription.whenEnded(nil) }
     let result = await withTaskCancellationHandler {
       await task.result
     } onCancel: {
       task.cancel()
     }
-    // What was sent before the end counts; the ending is noticed next.
+    // What was read before the end counts; the ending is noticed next.
     if case .success(let input) = result { return input }
     if let ending = subscription.ending { return .ended(ending) }
-    return try result.get()
+    throw CancellationError()
   }
 }

@@ -36,6 +36,11 @@ package final class LiveSubscription: Sendable {
   /// Why the stream ended; nil while it is open.
   package var ending: StreamEnding? { signals.ending }
 
+  /// Calls `body` once when the stream ends, at once if it has ended. Replaces the previous body.
+  package func whenEnded(_ body: (@Sendable () -> Void)?) {
+    signals.whenEnded(body)
+  }
+
   /// The client has a new access token, which expires at `time`. Check before that it is of the same user and session.
   package func renew(until time: Timestamp?) {
     signals.renew(until: time)

@@ -140,11 +140,22 @@ enum SyncPart: Sendable {
 }
 
 extension ChatService {
-  /// What changed for a user, or the initial state, in pages.
+  /// What changed for a user, or the initial state, in pages. Users take turns: few pages are read at once, and one of
+  /// each user.
   package func changes(
     for user: UserID, _ request: SyncRequest
   ) async throws(ServiceError) -> SyncPage {
-    try await SyncReader(chat: self, user: user, request: request).page()
+    let slot = try await syncSlot(for: user)
+    defer { withExtendedLifetime(slot) {} }
+    return try await SyncReader(chat: self, user: user, request: request).page()
+  }
+
+  private func syncSlot(for user: UserID) async throws(ServiceError) -> AsyncSemaphore<UserID>.Slot {
+    do {
+      return try await syncReads.take(for: user, timeout: .milliseconds(Limits.syncReadTimeoutMilliseconds))
+    } catch {
+      throw error is TooManyWaiting ? .overloaded : .cancelled
+    }
   }
 }
 
