@@ -277,6 +277,11 @@ public enum Limits {
   /// The open streams of one user, and of one device of a user. A request that waits for changes counts.
   public static let streamsOfUser = 64
   public static let streamsOfDevice = 8
+  /// How long a ticket for a stream is valid, in milliseconds.
+  public static let streamTicketMilliseconds: Int64 = 60_000
+  /// The tickets of one user, and of all users together. Each takes about 1 KB.
+  public static let streamTicketsOfUser = 16
+  public static let streamTickets = 64 * 1024
   /// How long before its access token expires a stream is told, in seconds.
   public static let streamExpiryNoticeSeconds: Int64 = 60
   /// A stream that had nothing to send for this long sends a heartbeat. Shorter than a connection may be idle.

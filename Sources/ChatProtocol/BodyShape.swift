@@ -14,6 +14,8 @@ public enum BodyFormat: Sendable {
   case file
   /// A YAML document.
   case yaml
+  /// Server-sent events, which do not end by themselves.
+  case eventStream
 }
 
 /// A JSON object that is the whole body of a response.

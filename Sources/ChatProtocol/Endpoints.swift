@@ -211,6 +211,9 @@ public enum Endpoints {
   // MARK: Sync
   public static let sync = Endpoint<NoBody, SyncPage>(
     .get, "/v1/sync", .user, query: ["since", "limit", "wait", "perRoom", "rooms", "include"])
+  public static let createStreamTicket = Endpoint<NoBody, StreamTicket>(.post, "/v1/sync/tickets", .user)
+  public static let syncStream = Endpoint<NoBody, EventStream>(
+    .get, "/v1/sync/stream", .user, query: ["since", "perRoom", "rooms", "include", "ticket"])
 
   // MARK: Search
   public static let search = Endpoint<NoBody, SearchResults>(
@@ -251,7 +254,7 @@ public enum Endpoints {
     uploadMedia, getMedia, getThumbnail,
     listThread, moveThreadMarker, followThread, listThreads, addReaction, removeReaction, listReactions,
     messageHistory, listPins, pinMessage, unpinMessage,
-    sync, search, ingest, health, readiness, openAPIDocument,
+    sync, createStreamTicket, syncStream, search, ingest, health, readiness, openAPIDocument,
   ])
 
   private static func erased(_ endpoints: [any ErasableEndpoint]) -> [AnyEndpoint] { endpoints.map(\.erased) }

@@ -44,6 +44,7 @@ package struct HansardServer: Sendable {
   private let outbox: (@Sendable () -> ProjectionStatus)?
   private let bodies = BodyBudget()
   private let responses = ResponseBudget()
+  private let tickets = StreamTickets()
 
   /// - Parameter outbox: the status of the push outbox, for readiness checks; nil if push is off.
   package init(
@@ -121,7 +122,8 @@ package struct HansardServer: Sendable {
     let handlers = Handlers(
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
       hashing: HashingLimit(protection.rateLimits), searches: SearchBudget(protection.rateLimits),
-      limiter: limiter, deepLink: configuration.deepLink, outbox: outbox)
+      limiter: limiter, tickets: tickets, streams: StreamOpening(chat: chat, responses: responses),
+      deepLink: configuration.deepLink, outbox: outbox)
     let reads = ReadSlots(downloads: configuration.downloads)
     for route in RouteTable.routes {
       add(route.ending(lists: configuration.endCursor), handlers, limiter, reads, to: router)
@@ -137,13 +139,15 @@ package struct HansardServer: Sendable {
     let readClass = ReadClass(of: endpoint)
     router.on(RouterPath(endpoint.path), method: endpoint.method.name) { request, context in
       let now = chat.now()
-      let principal = try await authenticator.principal(of: request, for: endpoint, at: now)
+      let credentials = try tickets.credentials(of: request, for: endpoint)
+      let caller = try await authenticator.caller(credentials, for: endpoint, at: now)
+      let principal = caller?.principal
       if endpoint.method == .get, let principal { try authenticator.requireOpenSession(principal) }
       let fields = try limiter.admit(principal, rateStatus: context.rateStatus)
       let bodyCharge = bodies.charge(for: context.address, context.logger)
       defer { bodyCharge.release() }
       let requestContext = HansardRequestContext(
-        request: request, parameters: context.parameters, principal: principal, requestID: context.id,
+        request: request, parameters: context.parameters, caller: caller, requestID: context.id,
         receivedAt: now, address: context.address, logger: context.logger, channel: context.channel,
         bodyCharge: bodyCharge)
       try requestContext.requireQuery(of: endpoint)

@@ -44,6 +44,7 @@ extension ContractDescription.Body {
     case .lines(let type): self.init(format: "lines", shape: try Self.name(of: type, reader))
     case .file: self.init(format: "file", shape: nil)
     case .yaml: self.init(format: "yaml", shape: nil)
+    case .eventStream: self.init(format: "eventStream", shape: nil)
     }
   }
 

@@ -34,29 +34,27 @@ package final class Authenticator: Sendable {
 
   /// - Returns: who makes the request; nil if the endpoint is open and the request has no service token, or if the
   ///   endpoint ignores tokens.
-  func principal(of request: Request, for endpoint: AnyEndpoint, at now: Timestamp) async throws -> Principal? {
+  func caller(_ credentials: Credentials, for endpoint: AnyEndpoint, at now: Timestamp) async throws -> Caller? {
     let access = endpoint.access
-    if !endpoint.ignoresTokens, let actAs = request.headers[.hansardActAs], UserID(actAs) == nil {
-      throw Refusal.invalidActAs
-    }
+    if !endpoint.ignoresTokens, let actAs = credentials.actAs, UserID(actAs) == nil { throw Refusal.invalidActAs }
     if access == .open {
-      guard !endpoint.ignoresTokens, let token = try? bearerToken(of: request),
+      guard !endpoint.ignoresTokens, let token = try? bearerToken(in: credentials),
         token.hasPrefix(AdministratorToken.prefix)
       else { return nil }
-      return try await servicePrincipal(token, request)
+      return try await service(token, credentials)
     }
-    guard let token = try bearerToken(of: request) else { throw Refusal.accessTokenMissing }
-    let principal =
+    guard let token = try bearerToken(in: credentials) else { throw Refusal.accessTokenMissing }
+    let caller =
       token.hasPrefix(AdministratorToken.prefix)
-      ? try await servicePrincipal(token, request) : try await userPrincipal(token, request, now)
+      ? try await service(token, credentials) : try await user(token, credentials, now)
     switch access {
-    case .open, .userOrService: return principal
+    case .open, .userOrService: return caller
     case .user:
-      guard principal.user != nil else { throw Refusal.actingUserRequired }
-      return principal
+      guard caller.principal.user != nil else { throw Refusal.actingUserRequired }
+      return caller
     case .service:
-      guard principal.service != nil else { throw ServiceError.rejected(.serviceOnly) }
-      return principal
+      guard caller.principal.service != nil else { throw ServiceError.rejected(.serviceOnly) }
+      return caller
     }
   }
 
@@ -65,22 +63,25 @@ package final class Authenticator: Sendable {
     // Checks the prefix by bytes first, because nearly every request comes from a user.
     guard let header = request.headers[.authorization],
       header.utf8.dropFirst("Bearer ".utf8.count).starts(with: AdministratorToken.prefix.utf8),
-      let token = try? bearerToken(of: request)
+      let token = try? bearerToken(in: Credentials(of: request))
     else { return false }
     return administrator.matches(token)
   }
 
-  private func bearerToken(of request: Request) throws(Refusal) -> String? {
-    guard let header = request.headers[.authorization] else { return nil }
+  private func bearerToken(in credentials: Credentials) throws(Refusal) -> String? {
+    guard let header = credentials.authorization else { return nil }
     return try BearerToken.token(in: header)
   }
 
-  private func servicePrincipal(_ token: String, _ request: Request) async throws -> Principal {
+  private func service(_ token: String, _ credentials: Credentials) async throws -> Caller {
     guard administrator.matches(token) else { throw Refusal.accessTokenInvalid }
-    guard let actAs = request.headers[.hansardActAs] else { return Principal(service: administrator.service) }
-    guard let user = UserID(actAs) else { throw Refusal.invalidActAs }
-    try await requireRegistered(user)
-    return Principal(user: user, service: administrator.service)
+    var principal = Principal(service: administrator.service)
+    if let actAs = credentials.actAs {
+      guard let user = UserID(actAs) else { throw Refusal.invalidActAs }
+      try await requireRegistered(user)
+      principal = Principal(user: user, service: administrator.service)
+    }
+    return Caller(principal: principal, expiresAt: nil, credentials: credentials)
   }
 
   /// Remembers registered users, because a registered user stays registered.
@@ -93,12 +94,12 @@ package final class Authenticator: Sendable {
     }
   }
 
-  private func userPrincipal(_ token: String, _ request: Request, _ now: Timestamp) async throws -> Principal {
-    if request.headers[.hansardActAs] != nil { throw ServiceError.rejected(.serviceOnly) }
+  private func user(_ token: String, _ credentials: Credentials, _ now: Timestamp) async throws -> Caller {
+    if credentials.actAs != nil { throw ServiceError.rejected(.serviceOnly) }
     let verified = try await verified(token, now)
     guard verified.isValid(at: now) else { throw Refusal.accessTokenExpired }
     try requireEnabledAccount(verified.principal)
-    return verified.principal
+    return Caller(principal: verified.principal, expiresAt: verified.expiresAt, credentials: credentials)
   }
 
   private func verified(_ token: String, _ now: Timestamp) async throws -> VerifiedToken {

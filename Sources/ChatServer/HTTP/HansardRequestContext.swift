@@ -13,7 +13,7 @@ struct HansardRequestContext: Sendable {
   let request: Request
   let parameters: Parameters
   /// Nil if no token is needed and none was sent.
-  let principal: Principal?
+  let caller: Caller?
   let requestID: String
   let receivedAt: Timestamp
   /// The client's address, if it is known.
@@ -24,6 +24,8 @@ struct HansardRequestContext: Sendable {
   let channel: any Channel
   /// What the request's body takes of the budget of the address when it is collected.
   let bodyCharge: BodyCharge
+
+  var principal: Principal? { caller?.principal }
 
   // MARK: Path and query
 

@@ -8,6 +8,7 @@ enum ProblemCode: String, CaseIterable {
   case accessTokenMissing = "access_token_missing"
   case accessTokenInvalid = "access_token_invalid"
   case accessTokenExpired = "access_token_expired"
+  case ticketInvalid = "ticket_invalid"
   case refreshTokenInvalid = "refresh_token_invalid"
   case idTokenInvalid = "id_token_invalid"
   case idTokenExpired = "id_token_expired"
@@ -40,12 +41,14 @@ enum ProblemCode: String, CaseIterable {
   case projectionBehind = "projection_behind"
   case logPoisoned = "log_poisoned"
   case shuttingDown = "shutting_down"
+  /// The client took too long to take what a stream sent.
+  case readerTooSlow = "reader_too_slow"
   case internalError = "internal_error"
 
   var status: HTTPResponse.Status {
     switch self {
-    case .accessTokenMissing, .accessTokenInvalid, .accessTokenExpired, .refreshTokenInvalid, .idTokenInvalid,
-      .idTokenExpired:
+    case .accessTokenMissing, .accessTokenInvalid, .accessTokenExpired, .ticketInvalid, .refreshTokenInvalid,
+      .idTokenInvalid, .idTokenExpired:
       .unauthorized
     case .malformedRequest, .actingUserRequired, .invalidActAs, .invalidJSON, .invalidUTF8, .unknownField,
       .invalidField, .invalidID, .invalidQuery, .invalidCursor, .invalidIdempotencyKey, .invalidIfMatch,
@@ -58,6 +61,7 @@ enum ProblemCode: String, CaseIterable {
     case .targetTooLong: .uriTooLong
     case .headersTooLarge: .requestHeaderFieldsTooLarge
     case .rateLimited, .tooManyAttempts, .tooManyStreams: .tooManyRequests
+    case .readerTooSlow: .requestTimeout
     case .routeNotFound: .notFound
     case .methodNotAllowed: .methodNotAllowed
     case .overloaded, .projectionBehind, .logPoisoned, .shuttingDown, .issuerUnavailable: .serviceUnavailable

@@ -61,6 +61,9 @@ struct ProblemMapping {
     case .accessTokenExpired:
       self.init(.accessTokenExpired, "The token has expired. Refresh the session.")
       headers[.wwwAuthenticate] = #"Bearer error="invalid_token", error_description="expired""#
+    case .ticketInvalid:
+      self.init(
+        .ticketInvalid, "The ticket was used before or has expired. Get a new one with POST /v1/sync/tickets.")
     case .refreshTokenInvalid:
       self.init(.refreshTokenInvalid, "The refresh token was not issued by this server. Log in again.")
     case .idTokenInvalid(let flaw):

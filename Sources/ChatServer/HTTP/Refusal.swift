@@ -5,6 +5,8 @@ enum Refusal: Error, Hashable {
   case accessTokenMissing
   case accessTokenInvalid
   case accessTokenExpired
+  /// The ticket of a stream was used before, has expired, or was never issued.
+  case ticketInvalid
   case refreshTokenInvalid
   case idTokenInvalid(TokenFlaw)
   case idTokenExpired

@@ -10,16 +10,15 @@ import struct ChatProtocol.SyncPage
 /// What changed for the caller after a cursor.
 struct SyncHandlers: Sendable {
   let chat: ChatService
+  let tickets: StreamTickets
+  let streams: StreamOpening
 
   func page(_ context: HansardRequestContext) async throws -> TypedResponse<SyncPage> {
     let user = try context.user
-    var request = SyncRequest(
-      after: nil, limit: try context.number("limit", atMost: Limits.syncItems) ?? Limits.syncDefaultItems,
-      perRoom: try context.number("perRoom", atMost: Limits.syncPerRoom), filter: try Self.filter(context))
-    if let since = try context.query("since") { request.position = try await position(of: since) }
+    let request = try await context.syncOptions().request(chat)
     let page = try await self.page(for: user, request, context)
     let shapes = SyncShapes(page.nicknames, session: context.principal?.session, log: chat.logIdentity)
-    let cursor = try await cursor(at: page.next)
+    let cursor = try await chat.cursor(at: page.next)
     return try await JSONBody.page(of: page.items.count) {
       SyncPage(items: page.items.map { shapes.item($0) }, cursor: cursor, more: page.more)
     }
@@ -31,53 +30,42 @@ struct SyncHandlers: Sendable {
     guard let seconds = try context.waitSeconds(), seconds > 0 else {
       return try await chat.changes(for: user, request)
     }
-    let permission = LivePermission(user: user, session: context.principal?.session, device: context.principal?.device)
+    guard let permission = context.caller?.permission else { return try await chat.changes(for: user, request) }
     return try await chat.changes(for: user, request, waiting: seconds, permission: permission)
   }
 
-  private static func filter(_ context: HansardRequestContext) throws -> SyncFilter {
-    var filter = SyncFilter()
-    if let texts = try context.list("rooms", atMost: Limits.syncFilterRooms) {
-      filter.rooms = Set(
-        try texts.map { text in
-          guard let room = RoomID(text) else { throw Refusal.invalidQuery("rooms must be IDs, separated by commas.") }
-          return room
-        })
-    }
-    if let names = try context.list("include", atMost: SyncItemType.allCases.count) {
-      filter.types = Set(
-        try names.map { name in
-          guard let type = SyncItemType(rawValue: name) else {
-            throw Refusal.invalidQuery("include must be types of items, separated by commas: \(Self.types).")
-          }
-          return type
-        })
-    }
-    return filter
+  // MARK: Streams
+
+  /// A ticket with which the caller opens one stream.
+  func createTicket(_ context: HansardRequestContext) async throws -> TypedResponse<StreamTicket> {
+    guard let caller = context.caller else { throw Refusal.accessTokenMissing }
+    let ticket = try tickets.issue(caller.credentials, of: try context.user)
+    let expiresAt = context.receivedAt.adding(milliseconds: Limits.streamTicketMilliseconds)
+    return try JSONBody.receipt(true, StreamTicket(ticket: ticket, expiresAt: expiresAt))
   }
 
-  private static let types = SyncItemType.allCases.map(\.rawValue).joined(separator: ", ")
-
-  // MARK: Cursors
-
-  // The digest of a cursor can be on the disk, which the event loops must not wait for.
-
-  private func position(of text: String) async throws -> SyncPosition {
-    do {
-      return try await NIOThreadPool.singleton.runIfActive { [chat] in try chat.cursorDigests.position(of: text) }
-    } catch let error as SyncCursorError {
-      throw error == .invalid ? Refusal.invalidCursor : Refusal.cursorUnknown
-    }
-  }
-
-  private func cursor(at position: SyncPosition) async throws -> String {
-    try await NIOThreadPool.singleton.runIfActive { [chat] in try chat.cursorDigests.cursor(at: position).text }
+  /// Server-sent events. `Last-Event-ID` is newer than `since`, with which the client began.
+  func stream(_ context: HansardRequestContext) async throws -> TypedResponse<EventStream> {
+    guard let caller = context.caller else { throw Refusal.accessTokenMissing }
+    var options = try context.syncOptions()
+    if let last = context.request.headers[.lastEventID], !last.isEmpty { options.since = last }
+    let stream = try streams.open(caller, try await options.request(chat), at: context.address, context.logger)
+    return TypedResponse(raw: EventStreamResponse(stream: stream, channel: context.channel).response)
   }
 }
 
 extension HansardRequestContext {
   /// How long a sync waits for something to change, in seconds; nil if the query does not have it.
   func waitSeconds() throws -> Int? { try number("wait", from: 0, atMost: Limits.syncWaitSeconds) }
+
+  /// What the query says about a sync.
+  fileprivate func syncOptions() throws -> SyncOptions {
+    SyncOptions(
+      since: try query("since"), limit: try number("limit", atMost: Limits.syncItems),
+      perRoom: try number("perRoom", atMost: Limits.syncPerRoom),
+      rooms: try list("rooms", atMost: Limits.syncFilterRooms),
+      include: try list("include", atMost: SyncItemType.allCases.count))
+  }
 
   /// The elements of a query parameter, separated by commas; nil if the query does not have it.
   fileprivate func list(_ name: String, atMost most: Int) throws -> [String]? {

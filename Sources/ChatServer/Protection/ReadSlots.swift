@@ -10,8 +10,8 @@ enum ReadClass: Sendable, Hashable {
   case none
   /// It is handled only while its client is connected, and with few others of its user and address at a time.
   case json
-  /// It is handled only while its client is connected. It takes no slot, because it waits for something to happen; the
-  /// number of a user's streams is limited instead.
+  /// It is handled only while its client is connected. It takes no slot, because it waits for something to happen. Its
+  /// reads take those of the sync, and the number of a user's streams is limited.
   case waiting
   /// The same as `json`, with slots of its own, so that a slow download does not delay JSON.
   case media
@@ -21,6 +21,8 @@ enum ReadClass: Sendable, Hashable {
     let media = [Endpoints.getMedia.path, Endpoints.getThumbnail.path]
     if endpoint.method != .get || probes.contains(endpoint.path) {
       self = .none
+    } else if endpoint.path == Endpoints.syncStream.path {
+      self = .waiting
     } else {
       self = media.contains(endpoint.path) ? .media : .json
     }

@@ -16,6 +16,16 @@ struct ResponseBudget: Sendable {
       warning: "clients at an address do not read their responses; its requests for long responses are rejected")
   }
 
+  /// Charges a piece of a stream to an address until it is released.
+  /// - Throws: `SlowReader` if the address would exceed its budget.
+  func hold(
+    _ bytes: Int, of address: NetworkAddress?, _ logger: Logger
+  ) throws(SlowReader) -> KeyedLimit<NetworkAddress?>.Reservation? {
+    guard bytes > Limits.uncountedResponseBytes else { return nil }
+    guard let reservation = limit.reserve(bytes, for: address, logger) else { throw SlowReader() }
+    return reservation
+  }
+
   /// - Returns: the response, which is charged to the address until its client has read most of it or has left.
   /// - Throws: `ServiceError.overloaded` if the address would exceed its budget. The changes of the request remain; a
   ///   retry gets the response.

@@ -1,0 +1,77 @@
+import ChatDomain
+import ChatPrimitives
+import ChatService
+import NIOPosix
+
+/// What a client says about its sync, in the query of a request or in a frame.
+struct SyncOptions: Sendable {
+  /// A cursor; nil for the current state.
+  var since: String?
+  var limit: Int?
+  var perRoom: Int?
+  var rooms: [String]?
+  var include: [String]?
+
+  /// - Throws: `Refusal` if something is out of range, or if the cursor is not of this log.
+  func request(_ chat: ChatService) async throws -> SyncRequest {
+    let limit = try Self.number("limit", limit, atMost: Limits.syncItems) ?? Limits.syncDefaultItems
+    var request = SyncRequest(
+      after: nil, limit: limit, perRoom: try Self.number("perRoom", perRoom, atMost: Limits.syncPerRoom),
+      filter: try filter())
+    if let since { request.position = try await chat.position(ofCursor: since) }
+    return request
+  }
+
+  private static func number(_ name: String, _ number: Int?, atMost most: Int) throws -> Int? {
+    guard let number else { return nil }
+    guard (1...most).contains(number) else {
+      throw Refusal.invalidQuery("\(name) must be a number from 1 to \(most).")
+    }
+    return number
+  }
+
+  private func filter() throws -> SyncFilter {
+    var filter = SyncFilter()
+    if let rooms {
+      guard rooms.count <= Limits.syncFilterRooms else {
+        throw Refusal.invalidQuery("rooms can have at most \(Limits.syncFilterRooms) elements.")
+      }
+      filter.rooms = Set(
+        try rooms.map { text in
+          guard let room = RoomID(text) else { throw Refusal.invalidQuery("rooms must be IDs, separated by commas.") }
+          return room
+        })
+    }
+    if let include {
+      guard include.count <= SyncItemType.allCases.count else {
+        throw Refusal.invalidQuery("include can have at most \(SyncItemType.allCases.count) elements.")
+      }
+      filter.types = Set(
+        try include.map { name in
+          guard let type = SyncItemType(rawValue: name) else {
+            throw Refusal.invalidQuery("include must be types of items, separated by commas: \(Self.types).")
+          }
+          return type
+        })
+    }
+    return filter
+  }
+
+  private static let types = SyncItemType.allCases.map(\.rawValue).joined(separator: ", ")
+}
+
+// The digest of a cursor can be on the disk, which the event loops must not wait for.
+extension ChatService {
+  /// - Throws: `Refusal` if the text is no cursor, or not of this log.
+  fileprivate func position(ofCursor text: String) async throws -> SyncPosition {
+    do {
+      return try await NIOThreadPool.singleton.runIfActive { [cursorDigests] in try cursorDigests.position(of: text) }
+    } catch let error as SyncCursorError {
+      throw error == .invalid ? Refusal.invalidCursor : Refusal.cursorUnknown
+    }
+  }
+
+  func cursor(at position: SyncPosition) async throws -> String {
+    try await NIOThreadPool.singleton.runIfActive { [cursorDigests] in try cursorDigests.cursor(at: position).text }
+  }
+}
