@@ -114,6 +114,7 @@ let package = Package(
       name: "ChatServer",
       dependencies: [
         "COpenAPI", "ChatPrimitives", "ChatDomain", "ChatProjections", "MediaFiles", "ChatService", "ChatProtocol",
+        "SocketProtocols",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HummingbirdHTTP2", package: "hummingbird"),
@@ -129,6 +130,7 @@ let package = Package(
         .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
         .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
@@ -224,7 +226,7 @@ let package = Package(
       name: "ChatServerTests",
       dependencies: [
         "ChatServer", "ChatProtocol", "ChatService", "ChatProjections", "EventStore", "EventLog", "ChatDomain",
-        "ChatPrimitives", "ProcessorTime",
+        "ChatPrimitives", "SocketProtocols", "ProcessorTime",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "JWTKit", package: "jwt-kit"),

@@ -299,6 +299,21 @@ public enum Limits {
   public static let streamRetryMilliseconds = 1_000
   /// How long a client waits at most before it resumes a stream that ended because the server stops, in milliseconds.
   public static let streamResumeMilliseconds = 10_000
+  /// How long a stream waits for its client to take most of what was sent before the stream ends, in seconds. Shorter than
+  /// the time before a connection is cut because nobody reads, so that the client can still learn why.
+  public static let streamSendSeconds: Int64 = 10
+  /// How often a WebSocket is pinged, how long its client may send no frame, and how long the server waits for the
+  /// client's close frame, in seconds.
+  public static let webSocketPingSeconds = 25
+  public static let webSocketSilenceSeconds = 60
+  public static let webSocketClosingSeconds = 5
+  /// The first receive buffer of a WebSocket, and the largest one, in bytes. NIO keeps the current one for as long as the
+  /// connection is open.
+  public static let webSocketReceiveBytes = 1_024
+  public static let webSocketMaximumReceiveBytes = 64 * 1024
+  /// The longest message of `/conformance/ws` in bytes, and its most fragments.
+  public static let conformanceMessageBytes = 32 * 1024 * 1024
+  public static let conformanceFragments = 65_537
 
   // MARK: Time, in milliseconds
 

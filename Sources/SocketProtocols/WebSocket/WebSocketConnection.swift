@@ -124,9 +124,12 @@ package struct WebSocketConnection: Sendable {
     }
   }
 
-  package mutating func tick(now: Duration) -> [Action] {
+  /// - Parameter isReading: false if the caller has stopped reading. Then nothing can arrive, and the client is not silent.
+  package mutating func tick(now: Duration, isReading: Bool = true) -> [Action] {
     switch state {
-    case .open: return heartbeat(now)
+    case .open:
+      if !isReading { lastReceived = now }
+      return heartbeat(now)
     case .closing(let until):
       guard now >= until else { return [] }
       state = .ended
@@ -157,4 +160,6 @@ package enum WebSocketEnding: Equatable, Sendable {
   case silent
   /// The client did not respond to the server's close frame.
   case unansweredClose
+  /// The connection was lost.
+  case disconnected
 }

@@ -1,0 +1,68 @@
+import ChatPrimitives
+import ChatService
+import NIOCore
+import SocketProtocols
+
+/// The server's end of a WebSocket. Its methods may be called from any thread; what one thread calls keeps its order. After
+/// the socket was closed they do nothing.
+final class WebSocketChannel: Sendable {
+  let eventLoop: any EventLoop
+  /// The client's address, or that of the nearest proxy.
+  let address: NetworkAddress?
+  private let handler: NIOLoopBound<WebSocketHandler>
+
+  /// - Parameter handler: must be on this event loop, which must be the current one.
+  init(_ handler: WebSocketHandler, on eventLoop: any EventLoop, address: NetworkAddress?) {
+    self.eventLoop = eventLoop
+    self.address = address
+    self.handler = NIOLoopBound(handler, eventLoop: eventLoop)
+  }
+
+  /// Nothing is sent after `close`.
+  func send(_ message: WebSocketMessage) {
+    onLoop { $0.send(ByteBuffer(bytes: message.frame)) }
+  }
+
+  /// - Parameter bytes: of one or more finished frames, as `WebSocketFrames` encodes them. The same bytes can serve many
+  ///   clients.
+  func sendFrame(_ bytes: ByteBuffer) {
+    onLoop { $0.send(bytes) }
+  }
+
+  /// Returns when the client has taken most of what was written.
+  /// - Throws: `SlowReader` after `Limits.streamSendSeconds`, `ChannelError` if the client is gone, and
+  ///   `CancellationError`.
+  func untilWritable() async throws {
+    let writable = eventLoop.makePromise(of: Void.self)
+    onLoop { $0.whenWritable(writable) }
+    try await withTaskCancellationHandler {
+      try await writable.futureResult.get()
+    } onCancel: {
+      writable.fail(CancellationError())
+    }
+  }
+
+  /// Begins the closing handshake. What was sent before is written first.
+  /// - Parameter reason: cut if it is longer than a close frame can hold.
+  func close(_ code: WebSocketCloseCode, reason: String = "") {
+    onLoop { $0.close(code, reason: reason) }
+  }
+
+  /// Delivers no more messages and reads nothing more from the client, until `resumeReading`. Meanwhile a silent client is
+  /// not noticed.
+  func pauseReading() {
+    onLoop { $0.pauseReading() }
+  }
+
+  func resumeReading() {
+    onLoop { $0.resumeReading() }
+  }
+
+  private func onLoop(_ body: @escaping @Sendable (WebSocketHandler) -> Void) {
+    if eventLoop.inEventLoop {
+      body(handler.value)
+    } else {
+      eventLoop.execute { body(self.handler.value) }
+    }
+  }
+}

@@ -1,0 +1,296 @@
+import ChatPrimitives
+import ChatService
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+import SocketProtocols
+
+/// A handler behind NIO's frame decoder. It drives a `WebSocketConnection`, its one timer, and the application.
+///
+/// It reads only while the client takes what is written, so that a client that sends without reading cannot fill the
+/// memory with responses.
+final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
+  typealias InboundIn = WebSocketFrame
+  typealias OutboundIn = Never
+  typealias OutboundOut = ByteBuffer
+
+  private var connection: WebSocketConnection
+  /// Nil before it was opened and after it was told that the connection ended.
+  private var application: (any WebSocketApplication)?
+  private var context: ChannelHandlerContext?
+  private var timer: Scheduled<Void>?
+  /// When the timer fires.
+  private var timerDeadline = Duration.zero
+  /// Frames that arrived while the application had paused reading.
+  private var held = CircularBuffer<WebSocketFrame>(initialCapacity: 0)
+  private var isPaused = false
+  private var isDelivering = false
+  /// The pipeline has asked for more bytes, which are not wanted yet.
+  private var hasHeldRead = false
+  /// Frames are written while a read is handled; they are flushed at its end.
+  private var isHandlingRead = false
+  private var writable: [EventLoopPromise<Void>] = []
+
+  init(_ limits: WebSocketConnection.Limits, on eventLoop: any EventLoop) {
+    connection = WebSocketConnection(limits: limits, now: Self.now(eventLoop))
+  }
+
+  private static func now(_ eventLoop: any EventLoop) -> Duration {
+    .nanoseconds(Int64(clamping: eventLoop.now.uptimeNanosecondsSinceStart))
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    finish(.disconnected)
+    self.context = nil
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish(.disconnected)
+    context.fireChannelInactive()
+  }
+
+  /// The handshake is complete, and frames can be written.
+  func open(_ application: any WebSocketApplication, address: NetworkAddress?) {
+    guard let context else { return }
+    self.application = application
+    application.opened(WebSocketChannel(self, on: context.eventLoop, address: address))
+    arm()
+  }
+
+  // MARK: Frames of the client
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let frame = unwrapInboundIn(data)
+    guard application != nil else { return }
+    isHandlingRead = true
+    if isPaused || isDelivering || !held.isEmpty {
+      held.append(frame)
+    } else {
+      deliver(frame)
+    }
+    drain()
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    isHandlingRead = false
+    context.flush()
+    context.fireChannelReadComplete()
+  }
+
+  private func drain() {
+    while !isPaused, !isDelivering, let frame = held.popFirst() { deliver(frame) }
+  }
+
+  private func deliver(_ frame: WebSocketFrame) {
+    guard let context else { return }
+    isDelivering = true
+    defer { isDelivering = false }
+    let now = Self.now(context.eventLoop)
+    perform(connection.receive(WebSocketFrameHeader(frame), payload: frame.payload, now: now))
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    guard let failure = (error as? NIOWebSocketError)?.failure else {
+      context.fireErrorCaught(error)
+      return
+    }
+    perform(connection.fail(failure))
+  }
+
+  // MARK: What the application does
+
+  func send(_ frames: ByteBuffer) {
+    guard application != nil, connection.isWritable else { return }
+    write(frames)
+  }
+
+  func close(_ code: WebSocketCloseCode, reason: String) {
+    guard let context, application != nil else { return }
+    perform(connection.close(code, reason: reason, now: Self.now(context.eventLoop)))
+    arm()
+  }
+
+  func whenWritable(_ promise: EventLoopPromise<Void>) {
+    guard let context, application != nil else {
+      promise.fail(ChannelError.ioOnClosedChannel)
+      return
+    }
+    guard !context.channel.isWritable else {
+      promise.succeed()
+      return
+    }
+    writable.append(promise)
+    let timeout = context.eventLoop.scheduleTask(in: .seconds(Limits.streamSendSeconds)) { promise.fail(SlowReader()) }
+    promise.futureResult.whenComplete { _ in timeout.cancel() }
+  }
+
+  func pauseReading() { isPaused = true }
+
+  func resumeReading() {
+    isPaused = false
+    drain()
+    readIfWanted()
+  }
+
+  // MARK: Back pressure
+
+  private var isReading: Bool { !isPaused && context?.channel.isWritable == true }
+
+  func read(context: ChannelHandlerContext) {
+    // What a connection sends after its end is discarded.
+    if application == nil || isReading { context.read() } else { hasHeldRead = true }
+  }
+
+  private func readIfWanted() {
+    guard hasHeldRead, application == nil || isReading else { return }
+    hasHeldRead = false
+    context?.read()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable {
+      completeWritable(nil)
+      readIfWanted()
+    }
+    context.fireChannelWritabilityChanged()
+  }
+
+  private func completeWritable(_ error: (any Error)?) {
+    let promises = writable
+    writable = []
+    for promise in promises {
+      if let error { promise.fail(error) } else { promise.succeed() }
+    }
+  }
+
+  // MARK: Actions
+
+  private func perform(_ actions: [WebSocketConnection.Action]) {
+    for action in actions {
+      switch action {
+      case .deliver(let message): application?.received(message)
+      case .write(let bytes): write(ByteBuffer(bytes: bytes))
+      case .failed(let failure):
+        application?.failed(failure)
+        close(failure.closeCode, reason: "")
+      case .end(let ending): finish(ending)
+      }
+    }
+  }
+
+  private func write(_ bytes: ByteBuffer) {
+    guard let context else { return }
+    context.write(wrapOutboundOut(bytes), promise: nil)
+    if !isHandlingRead { context.flush() }
+  }
+
+  /// Does nothing if the application was told of an ending before.
+  private func finish(_ ending: WebSocketEnding) {
+    guard let application else { return }
+    self.application = nil
+    timer?.cancel()
+    timer = nil
+    held.removeAll()
+    application.closed(ending)
+    completeWritable(ChannelError.ioOnClosedChannel)
+    if ending != .disconnected, let context { LingeringClose.begin(context) }
+    readIfWanted()
+  }
+
+  // MARK: Events
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    switch event {
+    case ChannelEvent.inputClosed:
+      // A WebSocket cannot be closed in one direction only.
+      finish(.disconnected)
+      context.close(promise: nil)
+    case is ChannelShouldQuiesceEvent: stop(context)
+    default: break
+    }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  private func stop(_ context: ChannelHandlerContext) {
+    guard let patience = application?.willStop() else { return }
+    guard patience > .zero else {
+      close(.goingAway, reason: "")
+      return
+    }
+    context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(patience)) { self.close(.goingAway, reason: "") }
+  }
+
+  // MARK: Time
+
+  /// A deadline that moves later leaves the timer in place.
+  private func arm() {
+    guard let context, application != nil, let deadline = connection.deadline else { return }
+    if timer != nil, timerDeadline <= deadline { return }
+    timer?.cancel()
+    timerDeadline = deadline
+    let remaining = TimeAmount(deadline - Self.now(context.eventLoop))
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: remaining) { self.tick() }
+  }
+
+  private func tick() {
+    timer = nil
+    guard let context, application != nil else { return }
+    perform(connection.tick(now: Self.now(context.eventLoop), isReading: isReading))
+    arm()
+  }
+}
+
+@available(*, unavailable)
+extension WebSocketHandler: Sendable {}
+
+extension WebSocketFrameHeader {
+  fileprivate init(_ frame: WebSocketFrame) {
+    let reserved: UInt8 = (frame.rsv1 ? 4 : 0) | (frame.rsv2 ? 2 : 0) | (frame.rsv3 ? 1 : 0)
+    self.init(
+      isFinal: frame.fin, reserved: reserved, opcode: UInt8(webSocketOpcode: frame.opcode),
+      isMasked: frame.maskKey != nil)
+  }
+}
+
+extension WebSocketFrame {
+  /// The payload without its mask.
+  fileprivate var payload: [UInt8] {
+    var bytes = Array(data.readableBytesView)
+    guard let maskKey else { return bytes }
+    let key = Array(maskKey)
+    bytes.withUnsafeMutableBytes { bytes in
+      var index = 0
+      let wide = UInt64(repeating: key)
+      while bytes.count - index >= MemoryLayout<UInt64>.size {
+        let value = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        bytes.storeBytes(of: value ^ wide, toByteOffset: index, as: UInt64.self)
+        index += MemoryLayout<UInt64>.size
+      }
+      while index < bytes.count {
+        bytes[index] ^= key[index % key.count]
+        index += 1
+      }
+    }
+    return bytes
+  }
+}
+
+extension UInt64 {
+  /// The four bytes twice, in the order of memory.
+  fileprivate init(repeating key: [UInt8]) {
+    let word = key.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    self = (UInt64(word) << 32 | UInt64(word)).littleEndian
+  }
+}
+
+extension NIOWebSocketError {
+  fileprivate var failure: WebSocketFailure {
+    switch self {
+    case .invalidFrameLength: .messageTooLarge
+    case .fragmentedControlFrame: .fragmentedControl
+    case .multiByteControlFrameLength: .controlTooLong(bytes: WebSocketFrameHeader.controlBytes + 1)
+    }
+  }
+}
