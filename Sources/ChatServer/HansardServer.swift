@@ -20,6 +20,8 @@ package struct HansardServer: Sendable {
     /// Serves `PUT /bench/messages/{messageId}`, which decodes and responds but writes nothing. Sending is measured
     /// against it.
     package var servesBench: Bool
+    /// Serves the endpoints that the official test suites of the socket protocols need. They are open to everyone.
+    package var servesConformance = false
     package var legacyStatus = LegacyStatus()
     package var endCursor = EndCursor.null
     package var protection = ProtectionSettings()
@@ -61,7 +63,10 @@ package struct HansardServer: Sendable {
 
   /// Opens the gate: from now on, it passes requests on to this server.
   package func serve(through gate: StartGate, _ configuration: Configuration) {
-    gate.open(router(configuration).buildResponder(), endStreams: { [live = chat.live] in live.endStreams() })
+    gate.open(
+      router(configuration).buildResponder(),
+      sockets: .all(servesConformance: configuration.servesConformance),
+      endStreams: { [live = chat.live] in live.endStreams() })
   }
 
   private static func application(
@@ -71,7 +76,7 @@ package struct HansardServer: Sendable {
     return Application(
       responder: GateResponder(gate: gate),
       server: .guarded(
-        protection.connections, proxies: protection.proxies, tls: configuration.tls,
+        protection.connections, GateAdmission(gate: gate), proxies: protection.proxies, tls: configuration.tls,
         offersHTTP2: protection.tls?.offersHTTP2 == true, logger: logger),
       configuration: ApplicationConfiguration(
         address: .hostname(configuration.host, port: configuration.port), serverName: nil,

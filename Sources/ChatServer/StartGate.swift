@@ -10,7 +10,7 @@ import Synchronization
 package final class StartGate: Sendable {
   private enum Phase {
     case opening(String)
-    case open(any HTTPResponder<ServerContext>, endStreams: @Sendable () -> Void)
+    case open(any HTTPResponder<ServerContext>, sockets: WebSocketEndpoints, endStreams: @Sendable () -> Void)
   }
 
   private let phase = Mutex(Phase.opening("The server is starting."))
@@ -26,17 +26,28 @@ package final class StartGate: Sendable {
   }
 
   /// - Parameter endStreams: ends the requests that wait for changes, and opens no more of them.
-  func open(_ responder: some HTTPResponder<ServerContext>, endStreams: @escaping @Sendable () -> Void) {
-    phase.withLock { $0 = .open(responder, endStreams: endStreams) }
+  func open(
+    _ responder: some HTTPResponder<ServerContext>, sockets: WebSocketEndpoints,
+    endStreams: @escaping @Sendable () -> Void
+  ) {
+    phase.withLock { $0 = .open(responder, sockets: sockets, endStreams: endStreams) }
   }
 
   func endStreams() {
-    if case .open(_, let endStreams) = phase.withLock({ $0 }) { endStreams() }
+    if case .open(_, _, let endStreams) = phase.withLock({ $0 }) { endStreams() }
+  }
+
+  /// Nil while the service is being opened.
+  var sockets: WebSocketEndpoints? {
+    switch phase.withLock({ $0 }) {
+    case .opening: nil
+    case .open(_, let sockets, _): sockets
+    }
   }
 
   func respond(to request: Request, _ context: ServerContext) async throws -> Response {
     switch phase.withLock({ $0 }) {
-    case .open(let responder, _): return try await responder.respond(to: request, context: context)
+    case .open(let responder, _, _): return try await responder.respond(to: request, context: context)
     case .opening(let progress): return try Self.respond(to: request, context, whileOpening: progress)
     }
   }

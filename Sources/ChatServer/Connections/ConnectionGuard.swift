@@ -20,6 +20,8 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
     /// HTTP/2 with at least one stream opened: each stream is guarded separately, and a connection without streams is
     /// idle.
     case multiplexed
+    /// A WebSocket: it has its own pings and timeouts.
+    case stream
   }
 
   private let headTimeout: TimeAmount
@@ -47,7 +49,7 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch state {
     case .silent, .idle: state = .head(until: context.eventLoop.now + headTimeout)
-    case .head, .request, .multiplexed: break
+    case .head, .request, .multiplexed, .stream: break
     }
     context.fireChannelRead(data)
   }
@@ -72,6 +74,12 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
 
   func streamOpened() { state = .multiplexed }
 
+  /// The connection has left HTTP.
+  func becomeStream() {
+    state = .stream
+    stop()
+  }
+
   // MARK: Time
 
   private func schedule(_ deadline: NIODeadline, _ context: ChannelHandlerContext) {
@@ -86,7 +94,7 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
     case .silent: context.close(promise: nil)
     case .head(let deadline):
       if deadline <= context.eventLoop.now { context.close(promise: nil) } else { schedule(deadline, context) }
-    case .idle, .request, .multiplexed: break
+    case .idle, .request, .multiplexed, .stream: break
     }
   }
 

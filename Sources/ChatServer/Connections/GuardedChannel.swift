@@ -48,10 +48,11 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
 extension HTTPServerBuilder {
   /// Serves HTTP/1.1, or TLS with HTTP/1.1 and, if it is offered, HTTP/2.
   static func guarded(
-    _ settings: ConnectionSettings, proxies: TrustedProxies, tls: TLSConfiguration?, offersHTTP2: Bool, logger: Logger
+    _ settings: ConnectionSettings, _ sockets: any WebSocketAdmission, proxies: TrustedProxies, tls: TLSConfiguration?,
+    offersHTTP2: Bool, logger: Logger
   ) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
-      let requests = requestChannel(settings, .streams(proxies: proxies), logger)
+      let requests = requestChannel(settings, sockets, proxies, logger)
       let addresses = AddressChannels.connections(settings, proxies: proxies)
       guard let tls else {
         return GuardedChannel(HTTP1Channel(responder: responder, configuration: requests), settings, addresses)
@@ -69,12 +70,13 @@ extension HTTPServerBuilder {
   }
 
   private static func requestChannel(
-    _ settings: ConnectionSettings, _ streams: AddressChannels, _ logger: Logger
+    _ settings: ConnectionSettings, _ sockets: any WebSocketAdmission, _ proxies: TrustedProxies, _ logger: Logger
   ) -> HTTP1Channel.Configuration {
-    HTTP1Channel.Configuration(
+    let streams = AddressChannels.streams(proxies: proxies)
+    return HTTP1Channel.Configuration(
       additionalChannelHandlers: [
         IdleStateHandler(allTimeout: StalledConnections.timeout), StalledConnections(),
-        StreamLimit(streams, logger), RequestGuard(settings),
+        StreamLimit(streams, logger), RequestGuard(settings), StreamTakeover(sockets, proxies: proxies),
       ],
       idleTimeout: StalledConnections.timeout,
       httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(

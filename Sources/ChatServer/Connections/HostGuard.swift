@@ -7,15 +7,20 @@ final class HostGuard: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = HTTPServerRequestPart
 
+  /// The version of the newest head.
+  private(set) var version = HTTPVersion.http1_1
   private var hasRefused = false
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     // The connection ends with the refusal, so nothing after the head is read.
     guard !hasRefused else { return }
-    if case .head(let head) = unwrapInboundIn(data), !Self.namesHost(head) {
-      hasRefused = true
-      context.fireErrorCaught(Refusal.malformedRequest("it must have exactly one Host field with a host name"))
-      return
+    if case .head(let head) = unwrapInboundIn(data) {
+      version = head.version
+      guard Self.namesHost(head) else {
+        hasRefused = true
+        context.fireErrorCaught(Refusal.malformedRequest("it must have exactly one Host field with a host name"))
+        return
+      }
     }
     context.fireChannelRead(data)
   }

@@ -30,6 +30,12 @@ struct ServeCommand: AsyncParsableCommand {
   @Flag(help: ArgumentHelp("Serve the endpoint with which benchmarks compare sending.", visibility: .hidden))
   var bench = false
 
+  @Flag(
+    help: ArgumentHelp(
+      "Also serve the test endpoints of the socket protocols, to everyone.",
+      discussion: "The data directory must be empty, or have been made by an earlier run with this flag."))
+  var conformance = false
+
   func run() async throws {
     MallocSettings.limitFreeMemory()
     runTasksOnEventLoops()
@@ -37,7 +43,8 @@ struct ServeCommand: AsyncParsableCommand {
       // Read before anything is opened, so that a wrong setting changes nothing.
       let settings = try ServeSettings.read(
         .commandLine(options), environment: ProcessInfo.processInfo.environment, file: config)
-      try await ServeRun(settings: settings, servesBench: bench).serve()
+      if conformance { try ConformanceDirectory.prepare(settings.data) }
+      try await ServeRun(settings: settings, servesBench: bench, servesConformance: conformance).serve()
     }
   }
 

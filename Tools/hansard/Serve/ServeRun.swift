@@ -16,6 +16,7 @@ import Synchronization
 struct ServeRun {
   let settings: ServeSettings
   let servesBench: Bool
+  let servesConformance: Bool
 
   func serve() async throws {
     // Loaded before anything is opened, so that a wrong setting changes nothing.
@@ -148,6 +149,7 @@ struct ServeRun {
   private func configuration(_ certificate: TLSConfiguration?, _ logger: Logger) -> HansardServer.Configuration {
     var configuration = HansardServer.Configuration(
       host: settings.listen.host, port: settings.listen.port, servesBench: servesBench)
+    configuration.servesConformance = servesConformance
     configuration.protection = settings.protection
     let shares = openFiles(logger)
     configuration.protection.connections.maximum = shares.connections
