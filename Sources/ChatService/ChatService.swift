@@ -101,7 +101,7 @@ extension ChatService {
       if hold == nil, !command.wasDoneBefore { hold = try await pictureHold(of: request) }
       let reply: ChatReply
       do {
-        reply = try await pipeline.submit(command)
+        reply = try await pipeline.submit(command) { CommandTurn.current?.pass() }
       } catch {
         throw ServiceError(error)
       }

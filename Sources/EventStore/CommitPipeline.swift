@@ -82,10 +82,14 @@ extension CommitPipeline {
   }
 
   /// Decides a command, and returns when everything on which the reply is based is durable.
-  package func submit(_ command: Machine.Command) async throws(CommitError) -> Machine.Reply {
+  /// - Parameter queued: called once the command is in the queue: it is decided before every command that is queued later.
+  package func submit(
+    _ command: Machine.Command, queued: () -> Void = {}
+  ) async throws(CommitError) -> Machine.Reply {
     let result: Result<Machine.Reply, CommitError> = await withCheckedContinuation { continuation in
       do throws(CommitError) {
         try submit(command) { continuation.resume(returning: $0) }
+        queued()
       } catch {
         continuation.resume(returning: .failure(error))
       }
