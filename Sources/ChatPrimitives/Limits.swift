@@ -277,6 +277,20 @@ public enum Limits {
   /// The open streams of one user, and of one device of a user. A request that waits for changes counts.
   public static let streamsOfUser = 64
   public static let streamsOfDevice = 8
+  /// How long a client has to authenticate after its WebSocket is open, in seconds.
+  public static let streamAuthenticationSeconds: Int64 = 10
+  /// The longest message that a client can send over a WebSocket, in bytes: a command with the longest body of a request.
+  public static let streamMessageBytes = requestBodyBytes + 4 * 1024
+  /// The fragments of such a message.
+  public static let streamFragments = 1_024
+  /// The commands of a stream that are being performed. While there are so many, the server reads nothing more.
+  public static let commandsInFlight = 64
+  /// A stream ends when the rate limits reject this many of its commands in a row.
+  public static let refusedCommandsInARow = 100
+  /// The longest ID that a client gives to a command, in bytes.
+  public static let commandIDBytes = 64
+  /// How long commands that are being performed may take when the stream ends, in seconds.
+  public static let commandDrainSeconds: Int64 = 5
   /// How long a ticket for a stream is valid, in milliseconds.
   public static let streamTicketMilliseconds: Int64 = 60_000
   /// The tickets of one user, and of all users together. Each takes about 1 KB.
@@ -286,8 +300,6 @@ public enum Limits {
   public static let streamExpiryNoticeSeconds: Int64 = 60
   /// A stream that had nothing to send for this long sends a heartbeat. Shorter than a connection may be idle.
   public static let streamHeartbeatSeconds = 25
-  /// How long a client can take to take a page of a stream, in seconds.
-  public static let streamSendSeconds: Int64 = 30
   /// The pages of the sync that are read at once. Each read model has four connections for reads, so others are free.
   public static let syncReads = 2
   /// The most reads of the sync that wait for others: one for each connection, with room for streams of HTTP/2.

@@ -16,6 +16,8 @@ public enum BodyFormat: Sendable {
   case yaml
   /// Server-sent events, which do not end by themselves.
   case eventStream
+  /// No body: the connection becomes a WebSocket.
+  case webSocket
 }
 
 /// A JSON object that is the whole body of a response.

@@ -214,6 +214,9 @@ public enum Endpoints {
   public static let createStreamTicket = Endpoint<NoBody, StreamTicket>(.post, "/v1/sync/tickets", .user)
   public static let syncStream = Endpoint<NoBody, EventStream>(
     .get, "/v1/sync/stream", .user, query: ["since", "perRoom", "rooms", "include", "ticket"])
+  /// A client that cannot send a header authenticates with its first message, so the request itself needs no token.
+  public static let syncSocket = Endpoint<NoBody, SocketMessages>(
+    .get, "/v1/sync/socket", .open, query: ["since", "perRoom", "rooms", "include", "ticket"], ignoresTokens: true)
 
   // MARK: Search
   public static let search = Endpoint<NoBody, SearchResults>(
@@ -254,7 +257,7 @@ public enum Endpoints {
     uploadMedia, getMedia, getThumbnail,
     listThread, moveThreadMarker, followThread, listThreads, addReaction, removeReaction, listReactions,
     messageHistory, listPins, pinMessage, unpinMessage,
-    sync, createStreamTicket, syncStream, search, ingest, health, readiness, openAPIDocument,
+    sync, createStreamTicket, syncStream, syncSocket, search, ingest, health, readiness, openAPIDocument,
   ])
 
   private static func erased(_ endpoints: [any ErasableEndpoint]) -> [AnyEndpoint] { endpoints.map(\.erased) }

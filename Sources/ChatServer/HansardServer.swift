@@ -62,10 +62,20 @@ package struct HansardServer: Sendable {
   }
 
   /// Opens the gate: from now on, it passes requests on to this server.
-  package func serve(through gate: StartGate, _ configuration: Configuration) {
+  package func serve(through gate: StartGate, _ configuration: Configuration, logger: Logger) {
+    let protection = configuration.protection
+    let limiter = RateLimiter(protection.rateLimits)
+    let addresses = AddressRateCheck(
+      proxies: protection.proxies, limiter: limiter, isOfService: { [authenticator] in authenticator.isOfService($0) })
+    let opening = StreamOpening(chat: chat, responses: responses)
+    let origins = OriginRule(protection.crossOrigin)
+    let responder = router(configuration, limiter, addresses, opening, origins).buildResponder()
+    let services = StreamServices(
+      chat: chat, authenticator: authenticator, limiter: limiter, opening: opening, responder: responder)
+    let sync = SyncSocketAdmission(
+      services: services, tickets: tickets, origins: origins, addresses: addresses, logger: logger)
     gate.open(
-      router(configuration).buildResponder(),
-      sockets: .all(servesConformance: configuration.servesConformance),
+      responder, sockets: .all(sync: sync, servesConformance: configuration.servesConformance),
       endStreams: { [live = chat.live] in live.endStreams() })
   }
 
@@ -114,20 +124,20 @@ package struct HansardServer: Sendable {
     }
   }
 
-  private func router(_ configuration: Configuration) -> Router<ServerContext> {
+  private func router(
+    _ configuration: Configuration, _ limiter: RateLimiter, _ addresses: AddressRateCheck, _ opening: StreamOpening,
+    _ origins: OriginRule
+  ) -> Router<ServerContext> {
     let router = Router(context: ServerContext.self, options: .autoGenerateHeadEndpoints)
     let protection = configuration.protection
-    let limiter = RateLimiter(protection.rateLimits)
     if let crossOrigin = CrossOrigin(protection.crossOrigin) { router.add(middleware: crossOrigin) }
     router.add(
       middleware: ProblemMiddleware(
-        addressRateCheck: AddressRateCheck(
-          proxies: protection.proxies, limiter: limiter, isOfService: { authenticator.isOfService($0) }),
-        legacyStatus: configuration.legacyStatus, now: chat.now))
+        addressRateCheck: addresses, legacyStatus: configuration.legacyStatus, now: chat.now))
     let handlers = Handlers(
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
       hashing: HashingLimit(protection.rateLimits), searches: SearchBudget(protection.rateLimits),
-      limiter: limiter, tickets: tickets, streams: StreamOpening(chat: chat, responses: responses),
+      limiter: limiter, tickets: tickets, streams: opening, origins: origins,
       deepLink: configuration.deepLink, outbox: outbox)
     let reads = ReadSlots(downloads: configuration.downloads)
     for route in RouteTable.routes {

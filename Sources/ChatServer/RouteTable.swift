@@ -74,7 +74,7 @@ struct Handlers: Sendable {
   init(
     chat: ChatService, issuer: TokenIssuer, identities: IdentityProviders, logins: LoginSettings,
     hashing: HashingLimit, searches: SearchBudget, limiter: RateLimiter, tickets: StreamTickets,
-    streams: StreamOpening, deepLink: DeepLink, outbox: (@Sendable () -> ProjectionStatus)?
+    streams: StreamOpening, origins: OriginRule, deepLink: DeepLink, outbox: (@Sendable () -> ProjectionStatus)?
   ) {
     let throttle = LoginThrottle(logins)
     accounts = AccountHandlers(chat: chat, identities: identities, throttle: throttle, hashing: hashing)
@@ -95,7 +95,7 @@ struct Handlers: Sendable {
     blocks = BlockHandlers(chat: chat)
     scheduling = SchedulingHandlers(chat: chat)
     search = SearchHandlers(chat: chat, budget: searches)
-    sync = SyncHandlers(chat: chat, tickets: tickets, streams: streams)
+    sync = SyncHandlers(chat: chat, tickets: tickets, streams: streams, origins: origins)
     threads = ThreadHandlers(chat: chat)
     reactions = ReactionHandlers(chat: chat)
     pins = PinHandlers(chat: chat)
@@ -209,6 +209,7 @@ enum RouteTable {
     Route(Endpoints.getMedia) { try await $0.media.get($1) },
     Route(Endpoints.getThumbnail) { try await $0.media.thumbnail($1) },
     Route(Endpoints.createStreamTicket) { try await $0.sync.createTicket($1) },
+    Route(Endpoints.syncSocket) { try await $0.sync.socket($1) },
     Route(Endpoints.syncStream) { try await $0.sync.stream($1) },
     Route(Endpoints.sync) { try await $0.sync.page($1) },
     Route(Endpoints.search) { try await $0.search.search($1) },

@@ -33,7 +33,7 @@ struct EndpointBodySpecs {
     [endpoint.request, endpoint.response].compactMap { format -> Object? in
       switch format {
       case .json(let object), .lines(let object): object
-      case .none, .file, .yaml, .eventStream: nil
+      case .none, .file, .yaml, .eventStream, .webSocket: nil
       }
     }
   }

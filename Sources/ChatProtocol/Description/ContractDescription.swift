@@ -45,6 +45,7 @@ extension ContractDescription.Body {
     case .file: self.init(format: "file", shape: nil)
     case .yaml: self.init(format: "yaml", shape: nil)
     case .eventStream: self.init(format: "eventStream", shape: nil)
+    case .webSocket: self.init(format: "webSocket", shape: nil)
     }
   }
 

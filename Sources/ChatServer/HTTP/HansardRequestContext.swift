@@ -43,9 +43,7 @@ struct HansardRequestContext: Sendable {
 
   /// A query parameter, which may occur only once.
   func query(_ name: String) throws -> String? {
-    let values = request.uri.queryParameters.getAll(name)
-    guard values.count <= 1 else { throw Refusal.invalidQuery("\(name) can be given only once.") }
-    return values.first
+    try request.uri.parameter(name)
   }
 
   func flag(_ name: String) throws -> Bool? {
@@ -59,20 +57,12 @@ struct HansardRequestContext: Sendable {
 
   /// Rejects query parameters that the endpoint does not have.
   func requireQuery(of endpoint: AnyEndpoint) throws {
-    guard let query = request.uri.query, !query.isEmpty else { return }
-    for (name, _) in request.uri.queryParameters where !endpoint.query.contains(String(name)) {
-      throw Refusal.invalidQuery("Unknown parameter \"\(name)\".")
-    }
+    try request.uri.requireQuery(of: endpoint)
   }
 
   /// A number between `least` and `most`; nil if the query has none.
   func number(_ name: String, from least: Int = 1, atMost most: Int) throws -> Int? {
-    guard let text = try query(name) else { return nil }
-    // `Int` alone would accept a sign.
-    guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-      let number = Int(text), (least...most).contains(number)
-    else { throw Refusal.invalidQuery("\(name) must be a number from \(least) to \(most).") }
-    return number
+    try request.uri.number(name, from: least, atMost: most)
   }
 
   /// The number of items that the client wants on a page.

@@ -19,8 +19,18 @@ enum JSONBody {
   }
 
   static func decodeNow<Body: RequestObject>(_ type: Body.Type, from buffer: ByteBuffer) throws -> Body {
+    try refusing { try JSONDocument(Array(buffer.readableBytesView)).decode(Strict<Body>.self).body }
+  }
+
+  /// A value of a document that was read before.
+  static func decode<Body: RequestObject>(_ type: Body.Type, from document: JSONDocument) throws -> Body {
+    try refusing { try document.decode(Strict<Body>.self).body }
+  }
+
+  /// Turns the errors of decoding into refusals.
+  static func refusing<Value>(_ body: () throws -> Value) throws -> Value {
     do {
-      return try JSONDocument(Array(buffer.readableBytesView)).decode(Strict<Body>.self).body
+      return try body()
     } catch let flaw as JSONFlaw {
       throw flaw == .invalidUTF8 ? Refusal.invalidUTF8 : Refusal.invalidJSON(flaw)
     } catch let unknown as UnknownField {

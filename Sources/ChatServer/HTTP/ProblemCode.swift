@@ -35,6 +35,14 @@ enum ProblemCode: String, CaseIterable {
   case rateLimited = "rate_limited"
   case tooManyAttempts = "too_many_attempts"
   case tooManyStreams = "too_many_streams"
+  case tooManyCommands = "too_many_commands"
+  case originNotAllowed = "origin_not_allowed"
+  case upgradeRequired = "upgrade_required"
+  /// A handshake or a frame breaks a rule of RFC 6455.
+  case webSocketMalformed = "websocket_malformed"
+  case invalidFrame = "invalid_frame"
+  case frameTooLarge = "frame_too_large"
+  case authenticationTimeout = "authentication_timeout"
   case routeNotFound = "route_not_found"
   case methodNotAllowed = "method_not_allowed"
   case overloaded = "overloaded"
@@ -52,16 +60,18 @@ enum ProblemCode: String, CaseIterable {
       .unauthorized
     case .malformedRequest, .actingUserRequired, .invalidActAs, .invalidJSON, .invalidUTF8, .unknownField,
       .invalidField, .invalidID, .invalidQuery, .invalidCursor, .invalidIdempotencyKey, .invalidIfMatch,
-      .ifMatchUnsupported:
+      .ifMatchUnsupported, .webSocketMalformed, .invalidFrame:
       .badRequest
     case .cursorUnknown: .gone
     case .unsupportedMediaType: .unsupportedMediaType
-    case .bodyTooLarge, .lineTooLong: .contentTooLarge
+    case .bodyTooLarge, .lineTooLong, .frameTooLarge: .contentTooLarge
     case .rangeNotSatisfiable: .rangeNotSatisfiable
     case .targetTooLong: .uriTooLong
     case .headersTooLarge: .requestHeaderFieldsTooLarge
-    case .rateLimited, .tooManyAttempts, .tooManyStreams: .tooManyRequests
-    case .readerTooSlow: .requestTimeout
+    case .rateLimited, .tooManyAttempts, .tooManyStreams, .tooManyCommands: .tooManyRequests
+    case .originNotAllowed: .forbidden
+    case .upgradeRequired: .upgradeRequired
+    case .readerTooSlow, .authenticationTimeout: .requestTimeout
     case .routeNotFound: .notFound
     case .methodNotAllowed: .methodNotAllowed
     case .overloaded, .projectionBehind, .logPoisoned, .shuttingDown, .issuerUnavailable: .serviceUnavailable

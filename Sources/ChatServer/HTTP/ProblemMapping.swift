@@ -6,6 +6,7 @@ import Glibc
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import SocketProtocols
 
 /// Maps an error to the problem in the response. Only this type, `ProblemCode`, and the `status` of rejections, invalid
 /// input and media problems define which HTTP status an error has.
@@ -148,6 +149,23 @@ struct ProblemMapping {
       headers[.contentRange] = "bytes */\(size)"
     case .lineTooLong(let limit): self.init(.lineTooLong, "A line can have at most \(limit) bytes.")
     case .unready(let why): self.init(.projectionBehind, why)
+    case .tooManyCommands:
+      self.init(
+        .tooManyCommands,
+        "A rate limit rejected \(Limits.refusedCommandsInARow) commands in a row, so the stream ends here.")
+    case .originNotAllowed:
+      self.init(.originNotAllowed, "Web pages of this origin may not use the server. The operator can allow it.")
+    case .upgradeRequired:
+      self.init(.upgradeRequired, "This path is a WebSocket (RFC 6455), version \(WebSocketHandshake.version).")
+      headers[.upgrade] = "websocket"
+      headers[.secWebSocketVersion] = WebSocketHandshake.version
+    case .webSocketMalformed(let rule): self.init(.webSocketMalformed, "The WebSocket breaks a rule: \(rule).")
+    case .invalidFrame(let why): self.init(.invalidFrame, why)
+    case .frameTooLarge(let limit): self.init(.frameTooLarge, "A message can have at most \(limit) bytes.")
+    case .authenticationTimeout:
+      self.init(
+        .authenticationTimeout,
+        "Authenticate within \(Limits.streamAuthenticationSeconds) seconds after the connection is open.")
     case .routeNotFound: self.init(.routeNotFound, "Unknown path. See docs/openapi.yaml.")
     case .methodNotAllowed(let allowed):
       self.init(.methodNotAllowed, "This path supports only \(allowed.joined(separator: ", ")).")

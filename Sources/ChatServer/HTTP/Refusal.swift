@@ -47,6 +47,17 @@ enum Refusal: Error, Hashable {
   case lineTooLong(limit: Int)
   /// The server cannot serve requests now; the text says why.
   case unready(String)
+  case tooManyCommands
+  /// The request comes from a web page of another origin.
+  case originNotAllowed
+  /// The path is that of a WebSocket.
+  case upgradeRequired
+  /// The text is the rule of RFC 6455 that a handshake or a frame breaks.
+  case webSocketMalformed(String)
+  /// A message of a WebSocket that means nothing here. The text says why.
+  case invalidFrame(String)
+  case frameTooLarge(limit: Int)
+  case authenticationTimeout
   case routeNotFound
   case methodNotAllowed(allowed: [String])
 }

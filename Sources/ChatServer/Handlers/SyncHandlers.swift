@@ -3,7 +3,7 @@ import ChatPrimitives
 import ChatProtocol
 import ChatService
 import Hummingbird
-import NIOPosix
+import SocketProtocols
 
 import struct ChatProtocol.SyncPage
 
@@ -12,10 +12,11 @@ struct SyncHandlers: Sendable {
   let chat: ChatService
   let tickets: StreamTickets
   let streams: StreamOpening
+  let origins: OriginRule
 
   func page(_ context: HansardRequestContext) async throws -> TypedResponse<SyncPage> {
     let user = try context.user
-    let request = try await context.syncOptions().request(chat)
+    let request = try await SyncOptions(context.request.uri).request(chat)
     let page = try await self.page(for: user, request, context)
     let shapes = SyncShapes(page.nicknames, session: context.principal?.session, log: chat.logIdentity)
     let cursor = try await chat.cursor(at: page.next)
@@ -44,10 +45,25 @@ struct SyncHandlers: Sendable {
     return try JSONBody.receipt(true, StreamTicket(ticket: ticket, expiresAt: expiresAt))
   }
 
+  /// A request that did not become a WebSocket: says why.
+  func socket(_ context: HansardRequestContext) async throws -> TypedResponse<SocketMessages> {
+    let fields = context.request.headers
+    guard fields[.upgrade] != nil else { throw Refusal.upgradeRequired }
+    guard origins.allows(context.request.head) else { throw Refusal.originNotAllowed }
+    do throws(WebSocketHandshake.Failure) {
+      _ = try WebSocketHandshake(of: context.request.head)
+    } catch {
+      throw error == .unsupportedVersion
+        ? Refusal.upgradeRequired : .webSocketMalformed("the handshake is not as in RFC 6455, section 4.2.1")
+    }
+    // For example while another request of the connection is in flight.
+    throw Refusal.webSocketMalformed("the connection cannot become a WebSocket; use a new one")
+  }
+
   /// Server-sent events. `Last-Event-ID` is newer than `since`, with which the client began.
   func stream(_ context: HansardRequestContext) async throws -> TypedResponse<EventStream> {
     guard let caller = context.caller else { throw Refusal.accessTokenMissing }
-    var options = try context.syncOptions()
+    var options = try SyncOptions(context.request.uri)
     if let last = context.request.headers[.lastEventID], !last.isEmpty { options.since = last }
     let stream = try streams.open(caller, try await options.request(chat), at: context.address, context.logger)
     return TypedResponse(raw: EventStreamResponse(stream: stream, channel: context.channel).response)
@@ -57,21 +73,4 @@ struct SyncHandlers: Sendable {
 extension HansardRequestContext {
   /// How long a sync waits for something to change, in seconds; nil if the query does not have it.
   func waitSeconds() throws -> Int? { try number("wait", from: 0, atMost: Limits.syncWaitSeconds) }
-
-  /// What the query says about a sync.
-  fileprivate func syncOptions() throws -> SyncOptions {
-    SyncOptions(
-      since: try query("since"), limit: try number("limit", atMost: Limits.syncItems),
-      perRoom: try number("perRoom", atMost: Limits.syncPerRoom),
-      rooms: try list("rooms", atMost: Limits.syncFilterRooms),
-      include: try list("include", atMost: SyncItemType.allCases.count))
-  }
-
-  /// The elements of a query parameter, separated by commas; nil if the query does not have it.
-  fileprivate func list(_ name: String, atMost most: Int) throws -> [String]? {
-    guard let text = try query(name) else { return nil }
-    let elements = text.split(separator: ",", maxSplits: most, omittingEmptySubsequences: false)
-    guard elements.count <= most else { throw Refusal.invalidQuery("\(name) can have at most \(most) elements.") }
-    return elements.map { String($0) }
-  }
 }

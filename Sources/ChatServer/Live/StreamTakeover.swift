@@ -108,9 +108,7 @@ final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
       // A client of HTTP/1.0 cannot upgrade (RFC 9110, section 7.8).
       let host = try? context.pipeline.syncOperations.handler(type: HostGuard.self), host.version == .http1_1
     else { return nil }
-    return try? WebSocketHandshake(
-      method: request.method.rawValue, upgrade: fields[values: .upgrade], connection: fields[values: .connection],
-      versions: fields[values: .secWebSocketVersion], keys: fields[values: .secWebSocketKey])
+    return try? WebSocketHandshake(of: request)
   }
 
   private func check(_ request: HTTPRequest, _ handshake: WebSocketHandshake, _ context: ChannelHandlerContext) {

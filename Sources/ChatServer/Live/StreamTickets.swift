@@ -64,7 +64,7 @@ final class StreamTickets: Sendable {
   /// The header fields of a request, or those for which its ticket stands. A header field wins.
   func credentials(of request: Request, for endpoint: AnyEndpoint) throws -> Credentials {
     let own = Credentials(of: request)
-    guard own.authorization == nil, endpoint.query.contains("ticket") else { return own }
+    guard own.authorization == nil, !endpoint.ignoresTokens, endpoint.query.contains("ticket") else { return own }
     let tickets = request.uri.queryParameters.getAll("ticket")
     guard let ticket = tickets.first, tickets.count == 1 else { return own }
     return try use(ticket)

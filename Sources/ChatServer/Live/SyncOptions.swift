@@ -1,6 +1,9 @@
 import ChatDomain
 import ChatPrimitives
+import ChatProtocol
 import ChatService
+import Hummingbird
+import HummingbirdCore
 import NIOPosix
 
 /// What a client says about its sync, in the query of a request or in a frame.
@@ -11,6 +14,20 @@ struct SyncOptions: Sendable {
   var perRoom: Int?
   var rooms: [String]?
   var include: [String]?
+
+  /// What the query of a request says.
+  init(_ uri: URI) throws {
+    since = try uri.parameter("since")
+    limit = try uri.number("limit", atMost: Limits.syncItems)
+    perRoom = try uri.number("perRoom", atMost: Limits.syncPerRoom)
+    rooms = try uri.list("rooms", atMost: Limits.syncFilterRooms)
+    include = try uri.list("include", atMost: SyncItemType.allCases.count)
+  }
+
+  /// What the first message over a WebSocket says.
+  init(_ frame: AuthenticateFrame) {
+    (since, perRoom, rooms, include) = (frame.since, frame.perRoom, frame.rooms, frame.include)
+  }
 
   /// - Throws: `Refusal` if something is out of range, or if the cursor is not of this log.
   func request(_ chat: ChatService) async throws -> SyncRequest {

@@ -1,4 +1,5 @@
 import ChatPrimitives
+import ChatProtocol
 import HTTPTypes
 import NIOCore
 import SocketProtocols
@@ -29,8 +30,8 @@ struct WebSocketEndpoints: WebSocketAdmission {
 
 extension WebSocketEndpoints {
   /// - Parameter servesConformance: whether the endpoints of `hansard serve --conformance` are served too.
-  static func all(servesConformance: Bool) -> WebSocketEndpoints {
-    var paths: [String: any WebSocketAdmission] = [:]
+  static func all(sync: SyncSocketAdmission, servesConformance: Bool) -> WebSocketEndpoints {
+    var paths: [String: any WebSocketAdmission] = [Endpoints.syncSocket.path: sync]
     if servesConformance { paths["/conformance/ws"] = EchoAdmission() }
     return WebSocketEndpoints(paths)
   }

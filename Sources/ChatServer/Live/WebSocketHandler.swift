@@ -126,6 +126,15 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
     promise.futureResult.whenComplete { _ in timeout.cancel() }
   }
 
+  /// Handles what the responses to commands ask, as the `RequestGuard` does for those to requests.
+  func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+    guard event is WritableWatch, let promise else {
+      context.triggerUserOutboundEvent(event, promise: promise)
+      return
+    }
+    whenWritable(promise)
+  }
+
   func pauseReading() { isPaused = true }
 
   func resumeReading() {

@@ -2,6 +2,7 @@ import ChatPrimitives
 import ChatProtocol
 import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
 
 /// The checks before a request is routed: the size and the text of its target and header fields, and the rate limit of
@@ -50,5 +51,13 @@ struct ServerContext: RequestContext {
     coreContext = CoreRequestContextStorage(source: source)
     channel = source.channel
     peer = source.channel.remoteAddress.flatMap { NetworkAddress($0) }
+  }
+
+  /// The context of a request that did not arrive as one.
+  init(on channel: any Channel, _ logger: Logger) {
+    var logger = logger
+    // Hummingbird reads the ID from here.
+    logger[metadataKey: "hb.request.id"] = .stringConvertible(RequestID())
+    self.init(source: ApplicationRequestContextSource(channel: channel, logger: logger))
   }
 }

@@ -143,7 +143,7 @@ struct ServeRun {
       chat: opened.chat, issuer: issuer, administrator: administrator,
       identities: IdentityProviders(settings.identity.identity, fetcher: fetcher, logger: logger),
       outbox: outbox)
-    server.serve(through: gate, configuration)
+    server.serve(through: gate, configuration, logger: logger)
   }
 
   private func configuration(_ certificate: TLSConfiguration?, _ logger: Logger) -> HansardServer.Configuration {

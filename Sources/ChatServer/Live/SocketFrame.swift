@@ -1,0 +1,47 @@
+import ChatPrimitives
+import ChatProtocol
+import SocketProtocols
+
+/// A message of a client over `GET /v1/sync/socket`.
+enum SocketFrame {
+  case authenticate(AuthenticateFrame)
+  case command(id: String, CommandFrame)
+  /// A command that has a response, but cannot be performed.
+  case malformedCommand(id: String?, any Error)
+
+  private struct Head: Decodable {
+    var type: String?
+    var id: String?
+  }
+
+  /// - Throws: `Refusal` if it is no message that means something here. The stream ends with it.
+  init(_ message: WebSocketMessage) throws {
+    guard case .text(let text) = message else { throw Refusal.invalidFrame("Send text messages, not binary ones.") }
+    let document: JSONDocument
+    do throws(JSONFlaw) {
+      document = try JSONDocument(text)
+    } catch {
+      throw Refusal.invalidFrame("The message is no JSON object: \(error.detail)")
+    }
+    guard let head = try? document.decode(Head.self) else {
+      throw Refusal.invalidFrame(#"A message must be a JSON object with the text "type"."#)
+    }
+    switch head.type {
+    case "authenticate": self = .authenticate(try JSONBody.decode(AuthenticateFrame.self, from: document))
+    case "command": self = Self.command(head.id, document)
+    default: throw Refusal.invalidFrame(#"The type of a message must be "authenticate" or "command"."#)
+    }
+  }
+
+  private static func command(_ id: String?, _ document: JSONDocument) -> SocketFrame {
+    guard let id, (1...Limits.commandIDBytes).contains(id.utf8.count) else {
+      let why = "The field \"id\" of a command must have 1 to \(Limits.commandIDBytes) bytes."
+      return .malformedCommand(id: nil, Refusal.invalidField(why))
+    }
+    do {
+      return .command(id: id, try JSONBody.decode(CommandFrame.self, from: document))
+    } catch {
+      return .malformedCommand(id: id, error)
+    }
+  }
+}

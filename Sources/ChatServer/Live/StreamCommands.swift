@@ -1,0 +1,203 @@
+import ChatPrimitives
+import ChatProtocol
+import ChatService
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import Synchronization
+
+/// Where the commands of a stream come from.
+struct CommandOrigin: Sendable {
+  /// The connection of the stream.
+  let channel: any Channel
+  /// The client's address, if it is known.
+  let address: NetworkAddress?
+  /// The header field of the request with which the stream began, from which the address follows again.
+  let forwardedFor: String?
+  let logger: Logger
+}
+
+/// The response to a command.
+struct CommandResponse: Sendable {
+  let status: Int
+  /// Those that tell the client when to try again, and which revision it got.
+  let headers: [String: String]
+  /// JSON; empty if the response has none.
+  let body: ByteBuffer
+
+  /// A command that was not performed.
+  init(refusing error: any Error) {
+    let mapping = ProblemMapping(error)
+    let problem = mapping.problem(requestID: RequestID().description)
+    status = mapping.status.code
+    headers = [:]
+    body = (try? JSONBody.encode(problem)) ?? ByteBuffer()
+  }
+
+  fileprivate init(_ response: Response, body: ByteBuffer) {
+    status = response.status.code
+    headers = [HTTPField.Name.retryAfter, .eTag].reduce(into: [:]) { headers, name in
+      headers[name.canonicalName] = response.headers[name]
+    }
+    self.body = body
+  }
+}
+
+/// Performs the commands of a stream, each as a request to the same router.
+///
+/// They are decided in the order in which they arrive: a command begins when the one before is in the writer's queue or has
+/// its response. So many share one write, and the responses can come in another order.
+final class StreamCommands: Sendable {
+  typealias Completion = @Sendable (CommandResponse) -> Void
+
+  private struct Queued: Sendable {
+    let frame: CommandFrame
+    let completion: Completion
+  }
+
+  private struct State {
+    var credentials: Credentials?
+    /// Commands that have no response yet.
+    var inFlight = 0
+    /// How many in a row the rate limits have rejected.
+    var refusedInARow = 0
+    var isClosed = false
+    /// Nil before the first command.
+    var queue: AsyncStream<Queued>.Continuation?
+    var whenDone: CheckedContinuation<Void, Never>?
+  }
+
+  private let responder: any HTTPResponder<ServerContext>
+  private let origin: CommandOrigin
+  private let state = Mutex(State())
+
+  init(_ responder: any HTTPResponder<ServerContext>, from origin: CommandOrigin) {
+    self.responder = responder
+    self.origin = origin
+  }
+
+  /// Begins the commands, one after the other, until they are closed.
+  private func begin(_ commands: AsyncStream<Queued>) async {
+    for await command in commands {
+      let turn = CommandTurn()
+      Task {
+        let response = await respond(to: command.frame, turn)
+        turn.pass()
+        complete(command, response)
+      }
+      await turn.passed()
+    }
+  }
+
+  /// Those of the stream, with its newest token.
+  var credentials: Credentials? {
+    get { state.withLock { $0.credentials } }
+    set { state.withLock { $0.credentials = newValue } }
+  }
+
+  /// Whether no further command should be read until one has its response.
+  var isFull: Bool { state.withLock { $0.inFlight >= Limits.commandsInFlight } }
+
+  /// Whether the rate limits have rejected so many commands that the stream should end.
+  var areTooMany: Bool { state.withLock { $0.refusedInARow >= Limits.refusedCommandsInARow } }
+
+  /// - Parameter completion: called once with the response, unless the commands were closed.
+  func perform(_ frame: CommandFrame, completion: @escaping Completion) {
+    let first: AsyncStream<Queued>? = state.withLock { state in
+      guard !state.isClosed else { return nil }
+      state.inFlight += 1
+      let command = Queued(frame: frame, completion: completion)
+      if let queue = state.queue {
+        queue.yield(command)
+        return nil
+      }
+      let (commands, queue) = AsyncStream<Queued>.makeStream()
+      queue.yield(command)
+      state.queue = queue
+      return commands
+    }
+    if let first { Task { await begin(first) } }
+  }
+
+  /// Takes no more commands.
+  func close() {
+    state.withLock { state in
+      state.isClosed = true
+      state.queue?.finish()
+    }
+  }
+
+  /// Takes no more commands, and returns when those in flight have their responses, or after a time.
+  func drain(_ timeout: Duration = .seconds(Limits.commandDrainSeconds)) async {
+    close()
+    let timer = Task {
+      try await Task.sleep(for: timeout)
+      self.stopWaiting()
+    }
+    defer { timer.cancel() }
+    await withCheckedContinuation { continuation in
+      let isDone = state.withLock { state in
+        if state.inFlight == 0 { return true }
+        state.whenDone = continuation
+        return false
+      }
+      if isDone { continuation.resume() }
+    }
+  }
+
+  private func stopWaiting() {
+    let waiter = state.withLock { state in
+      defer { state.whenDone = nil }
+      return state.whenDone
+    }
+    waiter?.resume()
+  }
+
+  private func complete(_ command: Queued, _ response: CommandResponse) {
+    command.completion(response)
+    let isDone = state.withLock { state in
+      state.inFlight -= 1
+      state.refusedInARow = response.status == HTTPResponse.Status.tooManyRequests.code ? state.refusedInARow + 1 : 0
+      return state.inFlight == 0
+    }
+    if isDone { stopWaiting() }
+  }
+
+  // MARK: One command
+
+  private func respond(to frame: CommandFrame, _ turn: CommandTurn) async -> CommandResponse {
+    do {
+      let request = try CommandRequest(frame, credentials, forwardedFor: origin.forwardedFor).request
+      let context = ServerContext(on: origin.channel, origin.logger)
+      let response = try await CommandTurn.$current.withValue(turn) {
+        try await responder.respond(to: request, context: context)
+      }
+      return CommandResponse(response, body: try await response.body.collected())
+    } catch {
+      return CommandResponse(refusing: error)
+    }
+  }
+}
+
+extension ResponseBody {
+  /// All bytes of a short body.
+  fileprivate func collected() async throws -> ByteBuffer {
+    let collector = BodyCollector()
+    try await write(collector)
+    return collector.bytes
+  }
+}
+
+/// Collects a body. One task writes it.
+private final class BodyCollector: ResponseBodyWriter, Sendable {
+  private let collected = Mutex(ByteBuffer())
+
+  var bytes: ByteBuffer { collected.withLock { $0 } }
+
+  func write(_ buffer: ByteBuffer) async throws {
+    _ = collected.withLock { $0.writeImmutableBuffer(buffer) }
+  }
+
+  func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}

@@ -1,0 +1,50 @@
+import ChatPrimitives
+import ChatProtocol
+import ChatService
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import SocketProtocols
+
+/// Accepts the WebSockets of the sync. Only what a browser cannot read anyway is refused before the handshake; everything
+/// else, such as an expired token, is told in the last message of the socket.
+struct SyncSocketAdmission: WebSocketAdmission {
+  let services: StreamServices
+  let tickets: StreamTickets
+  let origins: OriginRule
+  let addresses: AddressRateCheck
+  let logger: Logger
+
+  private static let limits = WebSocketConnection.Limits(
+    messages: WebSocketMessages.Limits(messageBytes: Limits.streamMessageBytes, fragments: Limits.streamFragments),
+    pingInterval: .seconds(Limits.webSocketPingSeconds), silence: .seconds(Limits.webSocketSilenceSeconds),
+    closing: .seconds(Limits.webSocketClosingSeconds))
+
+  func accept(_ request: HTTPRequest, on channel: any Channel) async -> WebSocketAcceptance? {
+    let request = Request(head: request, body: RequestBody(buffer: ByteBuffer()))
+    var context = ServerContext(on: channel, logger)
+    guard origins.allows(request.head), (try? addresses.admit(request, &context)) != nil else { return nil }
+    let origin = CommandOrigin(
+      channel: channel, address: context.address, forwardedFor: request.headers[.xForwardedFor],
+      logger: context.logger)
+    // It has the same query.
+    let endpoint = Endpoints.syncStream.erased
+    let beginning = SyncSocket.Beginning(
+      credentials: { [tickets] in
+        try request.uri.requireQuery(of: endpoint)
+        let credentials = try tickets.credentials(of: request, for: endpoint)
+        return credentials.authorization == nil ? nil : credentials
+      }, options: { try SyncOptions(request.uri) }, origin: origin)
+    return WebSocketAcceptance(limits: Self.limits) { [services] in SyncSocket(services, beginning) }
+  }
+}
+
+extension WebSocketHandshake {
+  init(of request: HTTPRequest) throws(Failure) {
+    let fields = request.headerFields
+    try self.init(
+      method: request.method.rawValue, upgrade: fields[values: .upgrade], connection: fields[values: .connection],
+      versions: fields[values: .secWebSocketVersion], keys: fields[values: .secWebSocketKey])
+  }
+}
