@@ -32,16 +32,18 @@ protocol StreamPort: Sendable {
 /// One stream over a transport of messages (a WebSocket, or a namespace of Socket.IO): it authenticates its client, gives
 /// the transport what is new, renews the token and performs commands.
 final class MessageStream: Sendable {
-  private struct Open {
-    var caller: Caller
-    let subscription: LiveSubscription
+  private enum State {
+    case beginning
+    case open(Caller, LiveSubscription)
+    /// The client is gone.
+    case cancelled
   }
 
   let services: StreamServices
   private let port: any StreamPort
   private let origin: CommandOrigin
   let commands: StreamCommands
-  private let open = Mutex<Open?>(nil)
+  private let state = Mutex(State.beginning)
 
   init(_ services: StreamServices, _ port: any StreamPort, from origin: CommandOrigin) {
     self.services = services
@@ -50,28 +52,47 @@ final class MessageStream: Sendable {
     commands = StreamCommands(services.responder, from: origin)
   }
 
-  /// Returns when the stream has ended, with what the client is told.
-  /// - Throws: if the client is gone.
-  func run(_ credentials: Credentials, _ options: SyncOptions) async throws -> StreamEnd {
-    do {
-      let caller = try await authenticate(credentials)
-      let request = try await options.request(services.chat)
-      let stream = try services.opening.open(caller, request, at: origin.address, origin.logger)
-      open.withLock { $0 = Open(caller: caller, subscription: stream.subscription) }
-      commands.credentials = credentials
-      port.ready(StreamReady(expiresAt: caller.expiresAt))
-      return try await follow(stream)
-    } catch is SlowReader {
-      return StreamEnding.tooSlow.end
-    } catch {
-      guard error is Refusal || error is ServiceError, !ProblemMapping.isCausedByClient(error) else { throw error }
-      return StreamEnd(refusing: error)
+  /// Begins the stream.
+  /// - Parameter ended: called once when the stream has ended, with what the client is told; nil if it is gone.
+  func start(
+    _ credentials: Credentials, _ options: SyncOptions, ended: @escaping @Sendable (StreamEnd?) async -> Void
+  ) {
+    Task {
+      do {
+        await follow(try await begin(credentials, options), nil, ended)
+      } catch {
+        await ended(Self.end(error))
+      }
     }
+  }
+
+  /// What the client is told after an error; nil if it is gone.
+  private static func end(_ error: any Error) -> StreamEnd? {
+    if error is SlowReader { return StreamEnding.tooSlow.end }
+    guard error is Refusal || error is ServiceError, !ProblemMapping.isCausedByClient(error) else { return nil }
+    return StreamEnd(refusing: error)
+  }
+
+  private func begin(_ credentials: Credentials, _ options: SyncOptions) async throws -> OpenStream {
+    let caller = try await authenticate(credentials)
+    let request = try await options.request(services.chat)
+    let stream = try services.opening.open(caller, request, at: origin.address, origin.logger)
+    try state.withLock { state in
+      guard case .beginning = state else { throw CancellationError() }
+      state = .open(caller, stream.subscription)
+    }
+    commands.credentials = credentials
+    port.ready(StreamReady(expiresAt: caller.expiresAt))
+    return stream
   }
 
   /// Ends the stream without telling the client. Can be called from any thread.
   func cancel() {
-    open.withLock { $0 }?.subscription.cancel()
+    let before = state.withLock { state in
+      defer { state = .cancelled }
+      return state
+    }
+    if case .open(_, let subscription) = before { subscription.cancel() }
     commands.close()
   }
 
@@ -84,26 +105,36 @@ final class MessageStream: Sendable {
     return caller
   }
 
-  private func follow(_ stream: OpenStream) async throws -> StreamEnd {
-    var stream = stream
-    defer { stream.subscription.cancel() }
-    // The budget of the page before, which the client may not have taken yet.
-    var held: KeyedLimit<NetworkAddress?>.Reservation?
-    while true {
-      switch try await stream.frames.next() {
-      case .page(let page):
-        let json = try await stream.encoder.encode(page).json
-        try await untilWritable(stream.subscription)
-        held = try stream.hold(json.readableBytes)
-        port.page(json)
-      case .expiring(let time): port.expiring(StreamExpiring(expiresAt: time))
-      // A transport of messages has its own.
-      case .heartbeat: break
-      case .ended(let ending):
-        withExtendedLifetime(held) {}
-        return ending.end
+  /// Sends what there is. Then the task ends, and the next signal begins another one: a task takes many kilobytes even
+  /// while it waits, and most streams wait most of the time.
+  /// - Parameter held: the budget of the page before, which the client may not have taken yet.
+  private func follow(
+    _ stream: OpenStream, _ held: KeyedLimit<NetworkAddress?>.Reservation?,
+    _ ended: @escaping @Sendable (StreamEnd?) async -> Void
+  ) async {
+    var (stream, held) = (stream, held)
+    do {
+      while let frame = try await stream.frames.nextNow() {
+        switch frame {
+        case .page(let page):
+          let json = try await stream.encoder.encode(page).json
+          try await untilWritable(stream.subscription)
+          held = try stream.hold(json.readableBytes)
+          port.page(json)
+        case .expiring(let time): port.expiring(StreamExpiring(expiresAt: time))
+        // A transport of messages has its own.
+        case .heartbeat: break
+        case .ended(let ending):
+          stream.subscription.cancel()
+          return await ended(ending.end)
+        }
       }
+    } catch {
+      stream.subscription.cancel()
+      return await ended(Self.end(error))
     }
+    let (waiting, unsent) = (stream, held)
+    stream.subscription.whenSignalled { Task { await self.follow(waiting, unsent, ended) } }
   }
 
   /// Returns also when the stream has ended.
@@ -111,23 +142,18 @@ final class MessageStream: Sendable {
     let waiting = Task { [port] in try await port.untilWritable() }
     subscription.whenEnded { waiting.cancel() }
     defer { subscription.whenEnded(nil) }
-    let result = await withTaskCancellationHandler {
-      await waiting.result
-    } onCancel: {
-      waiting.cancel()
-    }
+    let result = await waiting.result
     if subscription.ending == nil { try result.get() }
   }
 
   /// Renews the token. It must be of the same user and session.
   /// - Throws: `Refusal` or `ServiceError`. The stream ends with it.
   func renew(_ credentials: Credentials) async throws {
-    guard let before = open.withLock({ $0 }) else { throw Refusal.accessTokenMissing }
+    guard case .open(let before, let subscription) = state.withLock({ $0 }) else { throw Refusal.accessTokenMissing }
     let caller = try await authenticate(credentials)
-    guard caller.principal == before.caller.principal else { throw Refusal.accessTokenInvalid }
-    open.withLock { $0?.caller = caller }
+    guard caller.principal == before.principal else { throw Refusal.accessTokenInvalid }
     commands.credentials = credentials
-    before.subscription.renew(until: caller.expiresAt)
+    subscription.renew(until: caller.expiresAt)
     port.ready(StreamReady(expiresAt: caller.expiresAt))
   }
 }

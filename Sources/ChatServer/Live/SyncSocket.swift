@@ -22,11 +22,11 @@ final class SyncSocket: WebSocketApplication {
   }
 
   private let services: StreamServices
-  private let beginning: Beginning
+  /// Nil once the socket is open.
+  private var beginning: Beginning?
   private var state = State.waiting(timer: nil)
   private var port: SocketPort?
   private var stream: MessageStream?
-  private var task: Task<Void, Never>?
 
   init(_ services: StreamServices, _ beginning: Beginning) {
     self.services = services
@@ -36,6 +36,8 @@ final class SyncSocket: WebSocketApplication {
   // MARK: The socket
 
   func opened(_ socket: WebSocketChannel) {
+    guard let beginning else { return }
+    self.beginning = nil
     let port = SocketPort(socket: socket)
     self.port = port
     stream = MessageStream(services, port, from: beginning.origin)
@@ -58,7 +60,6 @@ final class SyncSocket: WebSocketApplication {
     leaveWaiting()
     state = .ended
     stream?.cancel()
-    task?.cancel()
     (stream, port) = (nil, nil)
   }
 
@@ -81,7 +82,12 @@ final class SyncSocket: WebSocketApplication {
     guard let stream, let port else { return }
     // Commands that follow at once wait until the stream is open.
     port.socket.pauseReading()
-    task = Task { await port.run(stream, credentials, options) }
+    stream.start(credentials, options) { [commands = stream.commands] end in
+      // If the client is gone, nobody is told.
+      guard let end else { return port.socket.close(.normal) }
+      await commands.drain()
+      port.finish(end)
+    }
   }
 
   private func leaveWaiting() {
@@ -184,14 +190,6 @@ struct SocketPort: StreamPort {
     if response.body.readableBytes > 0 { json.writeImmutableBuffer(response.body) } else { json.writeString("null") }
     json.writeString("}")
     page(json)
-  }
-
-  /// Runs a stream to its end. The commands in flight get their responses before the last message.
-  func run(_ stream: MessageStream, _ credentials: Credentials, _ options: SyncOptions) async {
-    // If the client is gone, nobody is told.
-    guard let end = try? await stream.run(credentials, options) else { return socket.close(.normal) }
-    await stream.commands.drain()
-    finish(end)
   }
 
   /// Sends the last message and closes.

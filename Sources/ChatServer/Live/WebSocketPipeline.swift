@@ -27,7 +27,7 @@ enum WebSocketPipeline {
     remove(HostGuard.self, pipeline)
     remove(HTTPResponseEncoder.self, pipeline)
     remove(FrameGuard.self, pipeline)
-    try boundReceiveBuffer(of: channel)
+    try ReceiveBuffer.bound(of: channel)
     let frames = ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: acceptance.limits.messages.messageBytes))
     let handler = WebSocketHandler(acceptance.limits, on: channel.eventLoop)
     try pipeline.addHandlers([frames, handler], position: .after(decoder))
@@ -45,8 +45,12 @@ enum WebSocketPipeline {
     pipeline.removeHandler(context: context, promise: nil)
   }
 
-  /// NIO keeps a receive buffer for each connection. By default it has 2 KiB and more, and there can be several.
-  private static func boundReceiveBuffer(of channel: any Channel) throws {
+}
+
+/// NIO keeps a receive buffer for each connection. By default it has 2 KiB and more, and there can be several.
+enum ReceiveBuffer {
+  /// Makes it small, for a connection on which little arrives. Must be called on the event loop.
+  static func bound(of channel: any Channel) throws {
     let allocator = AdaptiveRecvByteBufferAllocator(
       minimum: Limits.webSocketReceiveBytes, initial: Limits.webSocketReceiveBytes,
       maximum: Limits.webSocketMaximumReceiveBytes)

@@ -38,6 +38,18 @@ final class LiveSignals: Sendable {
     var waits: UInt64 = 0
     /// Called once when the stream ends.
     var whenEnded: (@Sendable () -> Void)?
+    /// Called once when there is a signal.
+    var whenSignalled: (@Sendable () -> Void)?
+
+    var hasSignal: Bool {
+      ending != nil || isCancelled || expiring != nil || changed != nil || isHeartbeatDue
+    }
+
+    mutating func takeCallback() -> (@Sendable () -> Void)? {
+      guard whenSignalled != nil, hasSignal else { return nil }
+      defer { whenSignalled = nil }
+      return whenSignalled
+    }
 
     /// The most important signal. The ending stays.
     mutating func take() -> Wake? {
@@ -137,11 +149,12 @@ final class LiveSignals: Sendable {
   }
 
   private func update(_ body: (inout State) -> Void) {
-    let woken = state.withLock { state in
+    let (woken, callback) = state.withLock { state in
       body(&state)
-      return state.wake()
+      return (state.wake(), state.takeCallback())
     }
     if let (waiter, wake) = woken { waiter.resume(returning: wake) }
+    callback?()
   }
 
   // MARK: - Waiting
@@ -175,6 +188,18 @@ final class LiveSignals: Sendable {
     } onCancel: {
       self.stopWaiting(.cancelled, number)
     }
+  }
+
+  /// The next signal if there is one.
+  func take() -> Wake? { state.withLock { $0.take() } }
+
+  /// Calls `body` once when there is a signal, at once if there is one. A stream that waits in this way has no task.
+  func whenSignalled(_ body: @escaping @Sendable () -> Void) {
+    let callback = state.withLock { state in
+      state.whenSignalled = body
+      return state.takeCallback()
+    }
+    callback?()
   }
 
   private func stopWaiting(_ wake: Wake, _ number: UInt64) {

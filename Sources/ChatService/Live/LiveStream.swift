@@ -50,8 +50,24 @@ package struct LiveStream: Sendable {
     happened = .authenticated(since: request.position)
   }
 
-  /// Waits for the next frame. A call says that the client has taken the frame before, or that little of it is unsent.
+  /// Waits for the next frame. A call says that the client has taken the frame before, or that little of it is unsent. If
+  /// the task is cancelled, so is the subscription.
   package mutating func next() async throws(CancellationError) -> StreamFrame {
+    let subscription = subscription
+    while true {
+      if let frame = try await nextNow() { return frame }
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          subscription.whenSignalled { continuation.resume() }
+        }
+      } onCancel: {
+        subscription.cancel()
+      }
+    }
+  }
+
+  /// The same, but returns nil if nothing happens now. Then `subscription.whenSignalled` says when to call it again.
+  package mutating func nextNow() async throws(CancellationError) -> StreamFrame? {
     var action = happened.map { stream.take($0) } ?? .wait
     happened = nil
     while true {
@@ -68,7 +84,8 @@ package struct LiveStream: Sendable {
         happened = .sent
         return .page(page)
       case .wait:
-        switch try await subscription.next() {
+        switch try subscription.take() {
+        case nil: return nil
         case .changed(let through): action = stream.take(.woken(through: through))
         case .ended(let ending): action = stream.take(.ended(ending))
         case .expiring(let time): return .expiring(at: time)

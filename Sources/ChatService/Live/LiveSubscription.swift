@@ -33,6 +33,21 @@ package final class LiveSubscription: Sendable {
     }
   }
 
+  /// The next signal if there is one.
+  /// - Throws: `CancellationError` if the subscription is cancelled.
+  package func take() throws(CancellationError) -> LiveSignal? {
+    switch signals.take() {
+    case .signal(let signal): return signal
+    case .timedOut, .cancelled: throw CancellationError()
+    case nil: return nil
+    }
+  }
+
+  /// Calls `body` once when `take` has a signal or throws, at once if that is so already. Replaces the previous body.
+  package func whenSignalled(_ body: @escaping @Sendable () -> Void) {
+    signals.whenSignalled(body)
+  }
+
   /// Why the stream ended; nil while it is open.
   package var ending: StreamEnding? { signals.ending }
 
