@@ -46,7 +46,7 @@ final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    isHTTP1 = RequestDecoder.replace(in: context.pipeline.syncOperations)
+    isHTTP1 = RequestDecoder.replace(on: context.eventLoop, in: context.pipeline.syncOperations)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {

@@ -69,13 +69,19 @@ enum RequestDecoder {
     return limits
   }
 
-  /// Puts a decoder that passes these bytes on in the place of Hummingbird's, before anything has arrived.
+  /// Puts a decoder that passes these bytes on in the place of Hummingbird's. That is removed in the next turn of the event
+  /// loop. With TLS, the first request can arrive before, because it waited for the choice of the protocol.
   /// - Returns: whether the pipeline is that of an HTTP/1 connection.
-  static func replace(in pipeline: ChannelPipeline.SynchronousOperations) -> Bool {
+  static func replace(on eventLoop: any EventLoop, in pipeline: ChannelPipeline.SynchronousOperations) -> Bool {
     guard let old = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) else { return false }
     let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
-    guard (try? pipeline.addHandler(ByteToMessageHandler(decoder), position: .after(old))) != nil else { return false }
-    pipeline.removeHandler(old, promise: nil)
+    let reads = HeldReads()
+    guard (try? pipeline.addHandler(ByteToMessageHandler(decoder), position: .after(old))) != nil,
+      (try? pipeline.addHandler(reads, position: .before(old))) != nil
+    else { return false }
+    let isRemoved = eventLoop.makePromise(of: Void.self)
+    isRemoved.futureResult.assumeIsolated().whenComplete { _ in pipeline.removeHandler(reads, promise: nil) }
+    pipeline.removeHandler(old, promise: isRemoved)
     return true
   }
 }
