@@ -42,7 +42,7 @@ struct SyncHandlers: Sendable {
     guard let caller = context.caller else { throw Refusal.accessTokenMissing }
     let ticket = try tickets.issue(caller.credentials, of: try context.user)
     let expiresAt = context.receivedAt.adding(milliseconds: Limits.streamTicketMilliseconds)
-    return try JSONBody.receipt(true, StreamTicket(ticket: ticket, expiresAt: expiresAt))
+    return try JSONBody.response(StreamTicket(ticket: ticket, expiresAt: expiresAt))
   }
 
   /// A request that did not become a WebSocket: says why.
