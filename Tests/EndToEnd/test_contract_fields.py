@@ -135,6 +135,8 @@ def body(content: dict) -> dict | None:
         return {"format": "lines", "shape": content["application/x-ndjson"]["x-line"]["$ref"].removeprefix(SCHEMAS)}
     if set(content) == {"application/yaml"}:
         return {"format": "yaml"}
+    if set(content) == {"text/event-stream"}:
+        return {"format": "eventStream"}
     assert all(each["schema"] == {"$ref": f"{SCHEMAS}FileBytes"} for each in content.values()), content
     return {"format": "file"}
 

@@ -73,7 +73,7 @@ def test_the_parameters_are_those_of_the_path_and_each_once(id):
         assert len(set(parameters(operation, place))) == len(parameters(operation, place))
     asks_for_ids = any(name.endswith("Id") for name in parameters(operation, "path"))
     assert has(operation, {"400": {"invalid_id"}}) == asks_for_ids
-    has_cursors = id == "sync" or bool({"cursor", "before"} & set(parameters(operation, "query")))
+    has_cursors = id in ("sync", "syncStream") or bool({"cursor", "before"} & set(parameters(operation, "query")))
     assert has(operation, {"400": {"invalid_cursor"}}) == has_cursors
 
 

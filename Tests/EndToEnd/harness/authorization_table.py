@@ -202,6 +202,8 @@ unpinMessage                    401       404/room   201        404/room   404/r
 getBadge                        401       200        200        200        200        200           200        400
 sync                            401       200/own    200        200/own    200/own    200           200        400
 sync/messages                   401       200/own    200        200/own    200/own    200           200        400
+createStreamTicket              401       200       200        200        200        200           200        400
+syncStream                      401       200/own   200        200/own    200/own    200           200        400
 search                          401       200/own    200        200/own    200/own    200           200        400
 search/room                     401       404/room   200        404/room   404/room   200           200        400
 ingest                          401       404/room   201        404/room   404/room   201           201        400
