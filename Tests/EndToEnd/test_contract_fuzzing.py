@@ -24,6 +24,9 @@ from harness.server import UNLIMITED, Server
 HERE = pathlib.Path(__file__).parent
 SECONDS = 3600
 ANSWER_SECONDS = 120
+# The response to this operation does not end by itself. It is read up to its first event, or for this time if there is
+# nothing to send.
+STREAM, SILENCE_SECONDS = "syncStream", 5
 EXAMPLES_AN_OPERATION = 20
 SEED = int(os.environ.get("HANSARD_FUZZ_SEED", "1"))
 # The statuses of responses to requests that fit their schema. 410, 416 and 422 are for rules that no schema can
@@ -84,6 +87,8 @@ def settings(folder: pathlib.Path) -> pathlib.Path:
             f'parameters."{name}" = {{ dictionary = "known{values.index(value)}", probability = {KNOWN_SHARE} }}'
             for name, value in known(operation).items()
         ]
+    lines += ["[[operations]]", f'include-operation-id = "{STREAM}"', "max-stream-events = 1",
+              f"request-timeout = {SILENCE_SECONDS}"]
     path = folder / "schemathesis.toml"
     path.write_text("\n".join(lines) + "\n")
     return path

@@ -1,6 +1,7 @@
 """The request for each row of the authorization table. It is valid in every respect except for the caller's rights."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,8 @@ class Request:
     changes: Callable[[], Any] | None = None
     # Text that no caller may see in the response.
     hides: str | None = None
+    # Whether the response does not end by itself. Then its first event counts as the whole body.
+    is_stream: bool = False
     # The caller for the column `owner`, if the request would make the owner useless for later scenarios.
     owner: Api | None = None
 
@@ -49,7 +52,20 @@ class Request:
             headers.setdefault("Hansard-Act-As", self.act_as)
         if self.line is not None:
             data, headers = json.dumps(self.line).encode() + b"\n", headers | {"Content-Type": NDJSON}
-        return api.request(method, path, self.body, data=data, headers=headers, params=self.query)
+        response = api.request(
+            method, path, self.body, data=data, headers=headers, params=self.query, stream=self.is_stream)
+        return first_event(response) if self.is_stream else response
+
+
+def first_event(response):
+    """The response as if it had ended after its first event with data."""
+    if response.status_code == 200:
+        body = b""
+        while not re.search(rb"^data: .*\n\n", body, re.MULTILINE):
+            body += response.raw.read1()
+        response._content = body
+        response.close()
+    return response
 
 
 def room(place: Room, body: Any = None, **request) -> Request:
@@ -255,6 +271,8 @@ REQUESTS: dict[str, Callable[[AuthorizationScenario], Request]] = {
     "unpinMessage": lambda s: message(s.pin),
     "sync": lambda s: Request(query={"include": "room", "rooms": s.room.id, "limit": 1000}, shows=s.room.id),
     "sync/messages": lambda s: Request(query={"include": "message", "limit": 1000}, shows=s.message),
+    # The account is in the first page, so that there is one.
+    "syncStream": lambda s: Request(query={"include": "account,room", "rooms": s.room.id}, shows=s.room.id, is_stream=True),
     "search": lambda s: Request(query={"q": s.searched}, shows=s.message),
     "search/room": lambda s: Request(query={"q": s.searched, "roomId": s.room.id}, shows=s.message),
     "ingest": lambda s: Request(line={"op": "message.send", "roomId": s.room.id, "id": new_id(), **text()}),

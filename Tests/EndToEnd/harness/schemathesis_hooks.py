@@ -19,6 +19,9 @@ from .fuzzed_world import ScenarioHolder, example
 OPERATIONS = {f"{operation.method} {operation.path}": operation for operation in contract().operations}
 ACT_AS = "Hansard-Act-As"
 IF_MATCH = "If-Match"
+LAST_EVENT_ID = "Last-Event-ID"
+# A response that waits longer than a few seconds would count as too slow.
+WAIT, MOST_WAIT_SECONDS = "wait", 1
 PLACES = ("before", "after", "around")
 CURSORS = ("cursor", "since")
 LOGINS = ("email", "userId", "password", "idToken", "nonce")
@@ -59,13 +62,16 @@ def before_call(context, case, kwargs) -> None:
 
 
 def remove_blockers(case) -> None:
-    """Removes parts that would make the server reject most requests early: a user's token cannot act as another user,
-    and nobody can make up a cursor or guess a revision."""
+    """Removes parts that would make the server reject most requests early, or wait: a user's token cannot act as another
+    user, and nobody can make up a cursor or guess a revision."""
     if not is_service() and should_remove(case.headers.get(ACT_AS)):
         del case.headers[ACT_AS]
-    if should_remove(case.headers.get(IF_MATCH)):
-        del case.headers[IF_MATCH]
+    for name in (IF_MATCH, LAST_EVENT_ID):
+        if should_remove(case.headers.get(name)):
+            del case.headers[name]
     query = case.query or {}
+    if WAIT in query:
+        query[WAIT] = min(int(query[WAIT]), MOST_WAIT_SECONDS)
     for name in CURSORS:
         if should_remove(query.get(name)):
             del query[name]
@@ -115,7 +121,8 @@ def filter_failure(context, failure, case, response) -> bool:
 
 def is_unguessable(case, code: str) -> bool:
     """A valid cursor comes only from an earlier page of the same list."""
-    return code == "invalid_cursor" and any(name in (case.query or {}) for name in (*CURSORS, *PLACES))
+    is_sent = LAST_EVENT_ID in case.headers or any(name in (case.query or {}) for name in (*CURSORS, *PLACES))
+    return code == "invalid_cursor" and is_sent
 
 
 def is_at_another_revision(case, code: str) -> bool:
