@@ -249,6 +249,11 @@ class LiveClient:
             self.page()
         return self
 
+    def follow(self) -> None:
+        """Waits for everything that a request would get now. It must come although nothing happens afterwards."""
+        missing = self.api.again().get("/v1/sync", since=self.cursor, limit=1000)["items"]
+        self.reach(max((item["revision"] for item in missing), default=0))
+
     def begin(self) -> "LiveClient":
         """Opens a stream, and reads all of the current state."""
         self.connect()
