@@ -38,8 +38,9 @@ KNOWN_SHARE = 0.8
 # The run as a user has only one session, which these operations would end. The run as a service calls them.
 ENDING_THE_SESSION = ["endSession", "endSessions"]
 # The operations that no request of either run can complete, and the tests that cover them instead. They need an ID
-# token that a provider has signed.
-ELSEWHERE = {"linkIdentity": "test_social_login.py", "unlinkIdentity": "test_social_login.py"}
+# token that a provider has signed, or a handshake.
+ELSEWHERE = {"linkIdentity": "test_social_login.py", "unlinkIdentity": "test_social_login.py",
+             "syncSocket": "test_authorization.py"}
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from harness.contract import contract
 from harness.errors import documented_codes
 
 # Codes that no response can have. A command fails with `shutting_down` once the writer is closed, which happens after
-# the last connection is closed, or if it waits in an ingest whose connection is cut. The others are only in the event
-# `end` of a stream.
-IN_NO_RESPONSE = {"shutting_down", "reader_too_slow"}
+# the last connection is closed, or if it waits in an ingest whose connection is cut. The others are only at the end of a
+# stream.
+IN_NO_RESPONSE = {
+    "shutting_down", "reader_too_slow", "too_many_commands", "authentication_timeout", "invalid_frame", "frame_too_large"}
 
 
 def test_every_operation_was_exercised():

@@ -13,6 +13,14 @@ from .scenario import EMOJI, AuthorizationScenario
 from .times import later
 
 
+SWITCHED = 101
+# The example of RFC 6455, section 1.3.
+HANDSHAKE = {
+    "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+
+
 @dataclass
 class Request:
     """The parts of a request that do not follow from its operation. The contract has the operation's method and
@@ -33,6 +41,7 @@ class Request:
     changes: Callable[[], Any] | None = None
     # Text that no caller may see in the response.
     hides: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
     # Whether the response does not end by itself. Then its first event counts as the whole body.
     is_stream: bool = False
     # The caller for the column `owner`, if the request would make the owner useless for later scenarios.
@@ -47,13 +56,16 @@ class Request:
 
     def send(self, api: Api, method: str, path: str, **headers: str):
         """The response, as a `requests` object."""
-        data = self.data
+        data, headers = self.data, self.headers | headers
         if self.act_as is not None:
             headers.setdefault("Hansard-Act-As", self.act_as)
         if self.line is not None:
             data, headers = json.dumps(self.line).encode() + b"\n", headers | {"Content-Type": NDJSON}
         response = api.request(
             method, path, self.body, data=data, headers=headers, params=self.query, stream=self.is_stream)
+        if response.status_code == SWITCHED:
+            # The connection serves no more requests.
+            api.http.close()
         return first_event(response) if self.is_stream else response
 
 
@@ -271,6 +283,7 @@ REQUESTS: dict[str, Callable[[AuthorizationScenario], Request]] = {
     "unpinMessage": lambda s: message(s.pin),
     "sync": lambda s: Request(query={"include": "room", "rooms": s.room.id, "limit": 1000}, shows=s.room.id),
     "sync/messages": lambda s: Request(query={"include": "message", "limit": 1000}, shows=s.message),
+    "syncSocket": lambda s: Request(headers=HANDSHAKE),
     # The account is in the first page, so that there is one.
     "syncStream": lambda s: Request(query={"include": "account,room", "rooms": s.room.id}, shows=s.room.id, is_stream=True),
     "search": lambda s: Request(query={"q": s.searched}, shows=s.message),

@@ -203,6 +203,7 @@ getBadge                        401       200        200        200        200  
 sync                            401       200/own    200        200/own    200/own    200           200        400
 sync/messages                   401       200/own    200        200/own    200/own    200           200        400
 createStreamTicket              401       200       200        200        200        200           200        400
+syncSocket                      101       101       101        101        101        101           101        101
 syncStream                      401       200/own   200        200/own    200/own    200           200        400
 search                          401       200/own    200        200/own    200/own    200           200        400
 search/room                     401       404/room   200        404/room   404/room   200           200        400
