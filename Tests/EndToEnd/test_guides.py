@@ -21,7 +21,7 @@ def run(guide: Guide, folder) -> None:
 
 
 def test_the_list_of_pages_is_whole():
-    assert len(PAGES) == 5
+    assert len(PAGES) == 6
     assert all(f"]({page.name})" in PREFACE.read_text() for page in PAGES)
 
 

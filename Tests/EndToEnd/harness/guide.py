@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 from dataclasses import dataclass
 
 from .server import Server
@@ -83,9 +84,11 @@ class Guide:
     def run(self, server: Server, folder: pathlib.Path) -> None:
         """Runs the whole page. It stops at the first command that fails, unless a `!` in front says that it must
         fail."""
+        # Python with the packages of the tests.
+        path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", self.script(server, folder)], cwd=folder, capture_output=True, text=True,
-            timeout=SECONDS, env=os.environ | {"HANSARD_DATA": str(server.data)},
+            timeout=SECONDS, env=os.environ | {"HANSARD_DATA": str(server.data), "PATH": path},
         )
         *outputs, rest = done.stdout.split(RECORD_SEPARATOR)
         for number, (step, output) in enumerate(zip(self.steps, outputs, strict=False)):
