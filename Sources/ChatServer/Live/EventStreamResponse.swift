@@ -30,6 +30,8 @@ struct EventStreamResponse: Sendable {
     do {
       while try await send(try await stream.frames.next(), of: stream, to: &writer) {}
     } catch is SlowReader {
+      // Frees its place among the user's streams, because this is not written before the client reads again.
+      subscription.cancel()
       try await writer.write(try Self.event(StreamEnding.tooSlow.end))
     }
     try await writer.finish(nil)
