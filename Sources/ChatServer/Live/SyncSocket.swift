@@ -84,7 +84,7 @@ final class SyncSocket: WebSocketApplication {
     port.socket.pauseReading()
     stream.start(credentials, options) { [commands = stream.commands] end in
       // If the client is gone, nobody is told.
-      guard let end else { return port.socket.close(.normal) }
+      guard let end else { return port.close(.normal) }
       await commands.drain()
       port.finish(end)
     }
@@ -195,7 +195,13 @@ struct SocketPort: StreamPort {
   /// Sends the last message and closes.
   func finish(_ end: StreamEnd) {
     send(end)
-    socket.close(end.closeCode, reason: end.code)
+    close(end.closeCode, reason: end.code)
+  }
+
+  private func close(_ code: WebSocketCloseCode, reason: String = "") {
+    socket.close(code, reason: reason)
+    // Otherwise the client's close frame would not be read.
+    socket.resumeReading()
   }
 }
 
