@@ -24,9 +24,14 @@ struct SyncOptions: Sendable {
     include = try uri.list("include", atMost: SyncItemType.allCases.count)
   }
 
-  /// What the first message over a WebSocket says.
-  init(_ frame: AuthenticateFrame) {
-    (since, perRoom, rooms, include) = (frame.since, frame.perRoom, frame.rooms, frame.include)
+  /// What the first message over a WebSocket says, and what the query says about the rest.
+  func overridden(by frame: AuthenticateFrame) -> SyncOptions {
+    var options = self
+    options.since = frame.since ?? since
+    options.perRoom = frame.perRoom ?? perRoom
+    options.rooms = frame.rooms ?? rooms
+    options.include = frame.include ?? include
+    return options
   }
 
   /// - Throws: `Refusal` if something is out of range, or if the cursor is not of this log.
@@ -75,6 +80,11 @@ struct SyncOptions: Sendable {
   }
 
   private static let types = SyncItemType.allCases.map(\.rawValue).joined(separator: ", ")
+}
+
+extension AuthenticateFrame {
+  /// Whether the message says nothing about the sync.
+  var hasOnlyToken: Bool { since == nil && perRoom == nil && rooms == nil && include == nil }
 }
 
 // The digest of a cursor can be on the disk, which the event loops must not wait for.

@@ -116,8 +116,9 @@ final class SyncSocket: WebSocketApplication {
       case .authenticate(let frame):
         let credentials = Credentials(authorization: "Bearer \(frame.token)")
         if case .waiting = state {
-          start(credentials, SyncOptions(frame))
+          start(credentials, try beginning.options().overridden(by: frame))
         } else {
+          guard frame.hasOnlyToken else { throw Refusal.invalidField("A message that renews the token has only that.") }
           renew(credentials, stream, port)
         }
       case .command(let id, let frame):
