@@ -38,7 +38,7 @@ struct CommandResponse: Sendable {
   fileprivate init(_ response: Response, body: ByteBuffer) {
     status = response.status.code
     headers = [HTTPField.Name.retryAfter, .eTag].reduce(into: [:]) { headers, name in
-      headers[name.canonicalName] = response.headers[name]
+      headers[name.rawName] = response.headers[name]
     }
     self.body = body
   }
@@ -155,10 +155,13 @@ final class StreamCommands: Sendable {
   }
 
   private func complete(_ command: Queued, _ response: CommandResponse) {
+    state.withLock { state in
+      state.refusedInARow = response.status == HTTPResponse.Status.tooManyRequests.code ? state.refusedInARow + 1 : 0
+    }
+    // Its response counts as sent before the stream can end.
     command.completion(response)
     let isDone = state.withLock { state in
       state.inFlight -= 1
-      state.refusedInARow = response.status == HTTPResponse.Status.tooManyRequests.code ? state.refusedInARow + 1 : 0
       return state.inFlight == 0
     }
     if isDone { stopWaiting() }
