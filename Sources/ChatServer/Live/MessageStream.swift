@@ -61,16 +61,20 @@ final class MessageStream: Sendable {
       do {
         await follow(try await begin(credentials, options), nil, ended)
       } catch {
-        await ended(Self.end(error))
+        await ended(end(error))
       }
     }
   }
 
   /// What the client is told after an error; nil if it is gone.
-  private static func end(_ error: any Error) -> StreamEnd? {
+  private func end(_ error: any Error) -> StreamEnd? {
     if error is SlowReader { return StreamEnding.tooSlow.end }
-    guard error is Refusal || error is ServiceError, !ProblemMapping.isCausedByClient(error) else { return nil }
-    return StreamEnd(refusing: error)
+    guard !ProblemMapping.isCausedByClient(error) else { return nil }
+    let end = StreamEnd(refusing: error)
+    if end.code == ProblemCode.internalError.rawValue {
+      origin.logger.error("a stream failed", metadata: ["error": "\(LoggedError.text(error))"])
+    }
+    return end
   }
 
   private func begin(_ credentials: Credentials, _ options: SyncOptions) async throws -> OpenStream {
@@ -131,7 +135,7 @@ final class MessageStream: Sendable {
       }
     } catch {
       stream.subscription.cancel()
-      return await ended(Self.end(error))
+      return await ended(end(error))
     }
     let (waiting, unsent) = (stream, held)
     stream.subscription.whenSignalled { Task { await self.follow(waiting, unsent, ended) } }

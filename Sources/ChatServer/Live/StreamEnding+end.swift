@@ -2,6 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import ChatProtocol
 import ChatService
+import HTTPTypes
 
 extension StreamEnding {
   /// The same as an error, for a stream that was not opened.
@@ -36,13 +37,15 @@ extension StreamEnding {
     }
   }
 
-  private static var pause: Int { .random(in: 0...Limits.streamResumeMilliseconds) }
+  fileprivate static var pause: Int { .random(in: 0...Limits.streamResumeMilliseconds) }
 }
 
 extension StreamEnd {
-  /// A stream that ends because of what its client is or did.
+  /// A stream that was not opened, or that ends because of what its client is or did.
   init(refusing error: any Error) {
     let mapping = ProblemMapping(error)
-    self.init(code: mapping.code, detail: mapping.detail, resumeAfterMilliseconds: nil)
+    let seconds = mapping.headers[.retryAfter].flatMap { Int($0) } ?? (mapping.isOfTheMachine ? 0 : nil)
+    let milliseconds = seconds.map { $0 * 1000 + StreamEnding.pause }
+    self.init(code: mapping.code, detail: mapping.detail, resumeAfterMilliseconds: milliseconds)
   }
 }
