@@ -31,16 +31,17 @@ EXAMPLES_AN_OPERATION = 20
 SEED = int(os.environ.get("HANSARD_FUZZ_SEED", "1"))
 # The statuses of responses to requests that fit their schema. 410, 416 and 422 are for rules that no schema can
 # express: a time that has passed, a text with too many bytes, an invite that is used up, a range beyond the end of a
-# file. The other failures that are not the server's fault are in harness/schemathesis_hooks.py.
-FITTING = ["2xx", "304", "401", "403", "404", "409", "410", "416", "422", "429"]
+# file. 426 is for requests that are not those of a WebSocket. The other failures that are not the server's fault are in harness/schemathesis_hooks.py.
+FITTING = ["2xx", "304", "401", "403", "404", "409", "410", "416", "422", "426", "429"]
 # The share of IDs in the requests that name existing objects.
 KNOWN_SHARE = 0.8
 # The run as a user has only one session, which these operations would end. The run as a service calls them.
 ENDING_THE_SESSION = ["endSession", "endSessions"]
 # The operations that no request of either run can complete, and the tests that cover them instead. They need an ID
-# token that a provider has signed, or a handshake.
-ELSEWHERE = {"linkIdentity": "test_social_login.py", "unlinkIdentity": "test_social_login.py",
-             "syncSocket": "test_authorization.py"}
+# token that a provider has signed, or a WebSocket.
+ELSEWHERE = {
+    "linkIdentity": "test_social_login.py", "unlinkIdentity": "test_social_login.py",
+    "syncSocket": "test_sync_socket.py"}
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ def test_head_matches_get(server, anna, room):
     compared(server, "/v1/me", 401)
     compared(server, f"/v1/rooms/{new_id()}", 404, Authorization=token)
     compared(server, "/v1/nothing", 404)
+    compared(server, "/v1/sync/socket", 426)
 
 
 def test_head_of_a_medium_matches_its_download(server, anna):

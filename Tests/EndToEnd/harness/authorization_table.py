@@ -35,6 +35,7 @@ CODES = {
     "404/room": "room_not_found",
     "409/heir": "owner_must_transfer",
     "409/pass": "password_missing",
+    "426": "upgrade_required",
 }
 OWN = "/own"
 
