@@ -22,7 +22,7 @@ final class SyncSocket: WebSocketApplication {
   }
 
   private let services: StreamServices
-  /// Nil once the socket is open.
+  /// Nil once the stream has begun.
   private var beginning: Beginning?
   private var state = State.waiting(timer: nil)
   private var port: SocketPort?
@@ -37,7 +37,6 @@ final class SyncSocket: WebSocketApplication {
 
   func opened(_ socket: WebSocketChannel) {
     guard let beginning else { return }
-    self.beginning = nil
     let port = SocketPort(socket: socket)
     self.port = port
     stream = MessageStream(services, port, from: beginning.origin)
@@ -78,6 +77,7 @@ final class SyncSocket: WebSocketApplication {
 
   private func start(_ credentials: Credentials, _ options: SyncOptions) {
     leaveWaiting()
+    beginning = nil
     state = .running
     guard let stream, let port else { return }
     // Commands that follow at once wait until the stream is open.
@@ -116,7 +116,8 @@ final class SyncSocket: WebSocketApplication {
       case .authenticate(let frame):
         let credentials = Credentials(authorization: "Bearer \(frame.token)")
         if case .waiting = state {
-          start(credentials, try beginning.options().overridden(by: frame))
+          guard let options = try beginning?.options() else { return }
+          start(credentials, options.overridden(by: frame))
         } else {
           guard frame.hasOnlyToken else { throw Refusal.invalidField("A message that renews the token has only that.") }
           renew(credentials, stream, port)
