@@ -98,15 +98,19 @@ public struct UpdatePreferencesRequest: RequestObject {
   public let sharesReadMarkers: Bool?
   /// Whether others can write to the user in direct rooms of two, and create direct rooms with the user.
   public let acceptsDirectMessages: Bool?
+  /// Whether others see that the user is online or typing.
+  public let sharesPresence: Bool?
 
-  public init(sharesReadMarkers: Bool? = nil, acceptsDirectMessages: Bool? = nil) {
+  public init(sharesReadMarkers: Bool? = nil, acceptsDirectMessages: Bool? = nil, sharesPresence: Bool? = nil) {
     self.sharesReadMarkers = sharesReadMarkers
     self.acceptsDirectMessages = acceptsDirectMessages
+    self.sharesPresence = sharesPresence
   }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case sharesReadMarkers
     case acceptsDirectMessages
+    case sharesPresence
   }
 }
 
@@ -114,10 +118,12 @@ public struct UpdatePreferencesRequest: RequestObject {
 public struct Preferences: ResponseObject {
   public var sharesReadMarkers: Bool
   public var acceptsDirectMessages: Bool
+  public var sharesPresence: Bool
 
-  public init(sharesReadMarkers: Bool, acceptsDirectMessages: Bool) {
+  public init(sharesReadMarkers: Bool, acceptsDirectMessages: Bool, sharesPresence: Bool) {
     self.sharesReadMarkers = sharesReadMarkers
     self.acceptsDirectMessages = acceptsDirectMessages
+    self.sharesPresence = sharesPresence
   }
 }
 
@@ -125,11 +131,13 @@ public struct Preferences: ResponseObject {
 public struct PreferencesReceipt: ResponseObject {
   public var sharesReadMarkers: Bool
   public var acceptsDirectMessages: Bool
+  public var sharesPresence: Bool
   public var position: LogPosition
 
-  public init(sharesReadMarkers: Bool, acceptsDirectMessages: Bool, position: LogPosition) {
+  public init(sharesReadMarkers: Bool, acceptsDirectMessages: Bool, sharesPresence: Bool, position: LogPosition) {
     self.sharesReadMarkers = sharesReadMarkers
     self.acceptsDirectMessages = acceptsDirectMessages
+    self.sharesPresence = sharesPresence
     self.position = position
   }
 }

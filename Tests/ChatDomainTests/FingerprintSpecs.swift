@@ -64,6 +64,10 @@ struct FingerprintSpecs {
       .account(.setPreferences(PreferencesEdit(acceptsDirectMessages: true))),
       .account(.setPreferences(PreferencesEdit(acceptsDirectMessages: false))),
       .account(.setPreferences(PreferencesEdit(sharesReadMarkers: true, acceptsDirectMessages: false))),
+      .account(.setPreferences(PreferencesEdit(sharesPresence: true))),
+      .account(.setPreferences(PreferencesEdit(sharesPresence: false))),
+      .account(.setPreferences(PreferencesEdit(sharesReadMarkers: true, sharesPresence: false))),
+      .account(.setPreferences(PreferencesEdit(acceptsDirectMessages: true, sharesPresence: false))),
       .blocks(.block(bob)), .blocks(.block(carol)), .blocks(.unblock(bob)), .blocks(.unblock(carol)),
     ]
     #expect(Set(commands.map { $0.fingerprint(by: alice) }).count == commands.count)

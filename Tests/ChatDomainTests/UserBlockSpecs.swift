@@ -54,11 +54,12 @@ struct UserBlockSpecs {
     }
   }
 
-  @Test("setting one preference does not change the other")
+  @Test("setting one preference does not change the others")
   func preferences() {
     let edits: [UserEvent] = [
       .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: false))),
       .account(.preferencesSet(PreferencesEdit(acceptsDirectMessages: false))),
+      .account(.preferencesSet(PreferencesEdit(sharesPresence: false))),
     ]
     var state = UserDecider.initial
     for (index, event) in (aliceAtHome + edits).enumerated() {
@@ -68,6 +69,8 @@ struct UserBlockSpecs {
       Issue.record("no user")
       return
     }
-    #expect(user.preferences == UserPreferences(sharesReadMarkers: false, acceptsDirectMessages: false))
+    #expect(
+      user.preferences == UserPreferences(sharesReadMarkers: false, acceptsDirectMessages: false, sharesPresence: false)
+    )
   }
 }

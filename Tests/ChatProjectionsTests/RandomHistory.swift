@@ -230,7 +230,9 @@ struct RandomHistory {
     case 11:
       let isOn = chance(2)
       record(
-        .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: isOn, acceptsDirectMessages: !isOn))), of: user)
+        .account(
+          .preferencesSet(
+            PreferencesEdit(sharesReadMarkers: isOn, acceptsDirectMessages: !isOn, sharesPresence: isOn))), of: user)
     case 12:
       if let device, let token = state.devices[device]?.description.tokens.last {
         record(.devices(.tokenMoved(device, token)), of: user)

@@ -20,10 +20,12 @@ struct ClientSpecs {
     let client = Client { endpoint, body in
       #expect(endpoint == "PATCH /v1/me/preferences")
       #expect(body == #"{"sharesReadMarkers":false}"#)
-      return #"{"sharesReadMarkers":false,"acceptsDirectMessages":true,"position":7}"#
+      return #"{"sharesReadMarkers":false,"acceptsDirectMessages":true,"sharesPresence":true,"position":7}"#
     }
     let receipt = try client.call(Endpoints.updatePreferences, UpdatePreferencesRequest(sharesReadMarkers: false))
     #expect(
-      receipt == PreferencesReceipt(sharesReadMarkers: false, acceptsDirectMessages: true, position: LogPosition(7)))
+      receipt
+        == PreferencesReceipt(
+          sharesReadMarkers: false, acceptsDirectMessages: true, sharesPresence: true, position: LogPosition(7)))
   }
 }

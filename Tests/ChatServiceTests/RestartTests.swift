@@ -30,7 +30,8 @@ struct RestartTests {
     _ = try await chat.setPreferences(
       PreferencesEdit(sharesReadMarkers: false), by: asBob, command: fixed(34))
     _ = try await chat.setPreferences(
-      PreferencesEdit(acceptsDirectMessages: false), by: Principal(user: carol), command: fixed(38))
+      PreferencesEdit(acceptsDirectMessages: false, sharesPresence: false), by: Principal(user: carol),
+      command: fixed(38))
     _ = try await chat.block(carol, by: asBob, command: fixed(35))
     _ = try await chat.block(alice, by: asBob, command: fixed(36))
     _ = try await chat.unblock(alice, by: asBob, command: fixed(37))

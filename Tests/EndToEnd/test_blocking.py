@@ -273,7 +273,11 @@ def test_blocks_survive_a_restart_and_a_rebuild(own_world):
         ben.refused("direct_messages_refused", "PUT", direct.message(new_id()), {"text": "hello"})
         assert marks(anna, room) == {"hello": True}
         assert anna.unread(room) == 0
-        assert anna.get("/v1/me/preferences") == {"sharesReadMarkers": True, "acceptsDirectMessages": False}
+        assert anna.get("/v1/me/preferences") == {
+            "sharesReadMarkers": True,
+            "acceptsDirectMessages": False,
+            "sharesPresence": True,
+        }
         block(anna, ben, expect=200)
         world.server.stop()
         for file in (world.server.data / "views").iterdir():

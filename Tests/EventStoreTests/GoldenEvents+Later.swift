@@ -31,7 +31,7 @@ private let everything = MessageContent(
 /// The kinds that were added after the first messages: workspaces, threads, media and others.
 let laterEvents: [ChatEvent] =
   userEvents + roomEvents + messageEvents + workspaceEvents + unlinking + reportEvents + blocking
-  + [reportOfDeletedMessage]
+  + [reportOfDeletedMessage] + presence
 
 private let userEvents: [ChatEvent] = [
   .user(alice, .account(.profileChanged(ProfileEdit(nickname: "Alice", picture: .set(picture))))),
@@ -74,6 +74,15 @@ private let blocking: [ChatEvent] = [
   .user(alice, .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: false, acceptsDirectMessages: false)))),
   .room(room, .scheduling(.failed(reply, .directMessagesRefused))),
 ]
+
+private let presence: [ChatEvent] = [
+  .user(alice, .account(.preferencesSet(PreferencesEdit(sharesPresence: false)))),
+  .user(
+    alice,
+    .account(
+      .preferencesSet(PreferencesEdit(sharesReadMarkers: true, acceptsDirectMessages: false, sharesPresence: true)))),
+]
+
 private let report: ReportID = golden(70)
 private let reportedMessage = ReportedMessage(id: message, author: bob, sentAt: later, content: everything)
 

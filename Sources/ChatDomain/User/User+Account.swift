@@ -83,10 +83,13 @@ package struct UserPreferences: Sendable, Hashable {
   package var sharesReadMarkers: Bool
   /// Whether others can write to the user in direct rooms of two, and create direct rooms with the user.
   package var acceptsDirectMessages: Bool
+  /// Whether others see that the user is online or typing.
+  package var sharesPresence: Bool
 
-  package init(sharesReadMarkers: Bool = true, acceptsDirectMessages: Bool = true) {
+  package init(sharesReadMarkers: Bool = true, acceptsDirectMessages: Bool = true, sharesPresence: Bool = true) {
     self.sharesReadMarkers = sharesReadMarkers
     self.acceptsDirectMessages = acceptsDirectMessages
+    self.sharesPresence = sharesPresence
   }
 }
 
@@ -94,19 +97,22 @@ package struct UserPreferences: Sendable, Hashable {
 package struct PreferencesEdit: Sendable, Hashable {
   package var sharesReadMarkers: Bool?
   package var acceptsDirectMessages: Bool?
+  package var sharesPresence: Bool?
 
-  package init(sharesReadMarkers: Bool? = nil, acceptsDirectMessages: Bool? = nil) {
+  package init(sharesReadMarkers: Bool? = nil, acceptsDirectMessages: Bool? = nil, sharesPresence: Bool? = nil) {
     self.sharesReadMarkers = sharesReadMarkers
     self.acceptsDirectMessages = acceptsDirectMessages
+    self.sharesPresence = sharesPresence
   }
 
-  package var isEmpty: Bool { sharesReadMarkers == nil && acceptsDirectMessages == nil }
+  package var isEmpty: Bool { sharesReadMarkers == nil && acceptsDirectMessages == nil && sharesPresence == nil }
 }
 
 extension UserPreferences {
   package mutating func apply(_ edit: PreferencesEdit) {
     if let sharesReadMarkers = edit.sharesReadMarkers { self.sharesReadMarkers = sharesReadMarkers }
     if let acceptsDirectMessages = edit.acceptsDirectMessages { self.acceptsDirectMessages = acceptsDirectMessages }
+    if let sharesPresence = edit.sharesPresence { self.sharesPresence = sharesPresence }
   }
 }
 
@@ -144,10 +150,14 @@ extension Fingerprint {
   static var disabling: Fingerprint { Fingerprint(.text("user.disable")) }
   static var enabling: Fingerprint { Fingerprint(.text("user.enable")) }
 
-  /// A change of `sharesReadMarkers` alone has the same fingerprint as before other preferences existed.
+  /// A change has the same fingerprint as before the preferences existed that it does not change.
   static func preferenceSetting(_ edit: PreferencesEdit) -> Fingerprint {
-    let plain: [Field] = [.text("preferences.set"), .number(edit.sharesReadMarkers.map { $0 ? 1 : 0 })]
-    return Fingerprint(edit.acceptsDirectMessages.map { plain + [.number($0 ? 1 : 0)] } ?? plain)
+    var fields: [Field] = [.text("preferences.set"), .number(edit.sharesReadMarkers.map { $0 ? 1 : 0 })]
+    if edit.acceptsDirectMessages != nil || edit.sharesPresence != nil {
+      fields.append(.number(edit.acceptsDirectMessages.map { $0 ? 1 : 0 }))
+    }
+    if let sharesPresence = edit.sharesPresence { fields.append(.number(sharesPresence ? 1 : 0)) }
+    return Fingerprint(fields)
   }
 }
 

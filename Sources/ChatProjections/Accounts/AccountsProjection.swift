@@ -11,7 +11,7 @@ package struct AccountsProjection: Projection {
   package typealias Queries = AccountsQueries
 
   package static let name = "accounts"
-  package static let schemaVersion = 6
+  package static let schemaVersion = 7
   package static let secretColumns: Set<String> = [
     "user.email", "user.emailCompared", "user.credentialHash", "user.fingerprint", "identity.subject",
     "device.apnsToken", "device.fcmToken",
@@ -40,6 +40,7 @@ package struct AccountsProjection: Projection {
           disabledTime INTEGER,
           sharesReadMarkers INTEGER NOT NULL,
           acceptsDirectMessages INTEGER NOT NULL,
+          sharesPresence INTEGER NOT NULL,
           fingerprint BLOB,
           registeredPosition INTEGER NOT NULL,
           registeredTime INTEGER NOT NULL,

@@ -102,10 +102,12 @@ package struct AccountsQueries: ReadModelQueries {
       .first(user, read: Self.readPreferences)
   }
 
-  static let preferenceColumns = "sharesReadMarkers, acceptsDirectMessages"
+  static let preferenceColumns = "sharesReadMarkers, acceptsDirectMessages, sharesPresence"
 
   static func readPreferences(_ row: inout RowReader) throws -> UserPreferences {
-    try UserPreferences(sharesReadMarkers: row.number() != 0, acceptsDirectMessages: row.number() != 0)
+    try UserPreferences(
+      sharesReadMarkers: row.number() != 0, acceptsDirectMessages: row.number() != 0,
+      sharesPresence: row.number() != 0)
   }
 
   // MARK: - Sessions

@@ -19,10 +19,11 @@ extension AccountsWriter {
       database,
       """
       UPDATE user SET sharesReadMarkers = COALESCE(?, sharesReadMarkers),
-        acceptsDirectMessages = COALESCE(?, acceptsDirectMessages)
+        acceptsDirectMessages = COALESCE(?, acceptsDirectMessages),
+        sharesPresence = COALESCE(?, sharesPresence)
       WHERE id = ?
       """
-    ).run(edit.sharesReadMarkers, edit.acceptsDirectMessages, user)
+    ).run(edit.sharesReadMarkers, edit.acceptsDirectMessages, edit.sharesPresence, user)
   }
 
   func set(_ credential: Credential, of user: UserID, _ stamp: Stamp) throws {

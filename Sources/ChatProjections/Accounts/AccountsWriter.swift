@@ -70,15 +70,16 @@ struct AccountsWriter {
       INSERT INTO user (
         id, nickname, email, emailCompared, externalId, credentialVersion, credentialHash, credentialLogRounds, credentialBlockSize,
         credentialParallelism, credentialPosition, credentialTime, fingerprint, registeredPosition, registeredTime,
-        revision, sharesReadMarkers, acceptsDirectMessages
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+        revision, sharesReadMarkers, acceptsDirectMessages, sharesPresence
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
       """
     ).run(
       user, registration?.nickname ?? "", registration?.email, registration?.email.map { EmailForm.compared($0) },
       registration?.externalID, credential.map { Int64($0.version) }, credential?.hash,
       credential.map { Int64($0.logRounds) }, credential.map { Int64($0.blockSize) },
       credential.map { Int64($0.parallelism) }, credential.map { _ in stamp }, registration?.fingerprint, stamp,
-      stamp.position, UserPreferences().sharesReadMarkers, UserPreferences().acceptsDirectMessages)
+      stamp.position, UserPreferences().sharesReadMarkers, UserPreferences().acceptsDirectMessages,
+      UserPreferences().sharesPresence)
   }
 
   // MARK: - Sessions

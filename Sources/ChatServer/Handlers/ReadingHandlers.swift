@@ -57,9 +57,10 @@ struct ReadingHandlers: Sendable {
   ) async throws -> TypedResponse<PreferencesReceipt> {
     let body = try await body.decoded()
     let edit = PreferencesEdit(
-      sharesReadMarkers: body.sharesReadMarkers, acceptsDirectMessages: body.acceptsDirectMessages)
+      sharesReadMarkers: body.sharesReadMarkers, acceptsDirectMessages: body.acceptsDirectMessages,
+      sharesPresence: body.sharesPresence)
     guard !edit.isEmpty else {
-      throw Refusal.invalidField("Send at least one of sharesReadMarkers and acceptsDirectMessages.")
+      throw Refusal.invalidField("Send at least one of sharesReadMarkers, acceptsDirectMessages and sharesPresence.")
     }
     let outcome = try await chat.setPreferences(edit, by: context.actor, command: context.command())
     var preferences = try await chat.preferences(of: context.user)
@@ -68,7 +69,7 @@ struct ReadingHandlers: Sendable {
       outcome.isNew,
       PreferencesReceipt(
         sharesReadMarkers: preferences.sharesReadMarkers, acceptsDirectMessages: preferences.acceptsDirectMessages,
-        position: outcome.stamp.position))
+        sharesPresence: preferences.sharesPresence, position: outcome.stamp.position))
   }
 }
 
@@ -87,6 +88,7 @@ extension ReadReceipt {
 extension Preferences {
   init(_ preferences: UserPreferences) {
     self.init(
-      sharesReadMarkers: preferences.sharesReadMarkers, acceptsDirectMessages: preferences.acceptsDirectMessages)
+      sharesReadMarkers: preferences.sharesReadMarkers, acceptsDirectMessages: preferences.acceptsDirectMessages,
+      sharesPresence: preferences.sharesPresence)
   }
 }

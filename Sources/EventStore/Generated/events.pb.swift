@@ -191,11 +191,22 @@ nonisolated struct Hansard_V1_PreferencesSet: Sendable {
   /// True if field 1 does not apply, because this preference does not change.
   var keepsReadMarkers: Bool = false
 
+  /// Absent if this preference does not change.
+  var hidesPresence: Bool {
+    get {_hidesPresence ?? false}
+    set {_hidesPresence = newValue}
+  }
+  /// Returns true if `hidesPresence` has been explicitly set.
+  var hasHidesPresence: Bool {self._hidesPresence != nil}
+  /// Clears the value of `hidesPresence`. Subsequent reads from it will return its default value.
+  mutating func clearHidesPresence() {self._hidesPresence = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _refusesDirectMessages: Bool? = nil
+  fileprivate var _hidesPresence: Bool? = nil
 }
 
 /// Kind 10. Subject: the session.
@@ -1523,7 +1534,7 @@ nonisolated extension Hansard_V1_EmailSet: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".PreferencesSet"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}hides_read_markers\0\u{3}refuses_direct_messages\0\u{3}keeps_read_markers\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}hides_read_markers\0\u{3}refuses_direct_messages\0\u{3}keeps_read_markers\0\u{3}hides_presence\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1534,6 +1545,7 @@ nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftPro
       case 1: try { try decoder.decodeSingularBoolField(value: &self.hidesReadMarkers) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self._refusesDirectMessages) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.keepsReadMarkers) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self._hidesPresence) }()
       default: break
       }
     }
@@ -1553,6 +1565,9 @@ nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftPro
     if self.keepsReadMarkers != false {
       try visitor.visitSingularBoolField(value: self.keepsReadMarkers, fieldNumber: 3)
     }
+    try { if let v = self._hidesPresence {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 4)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1560,6 +1575,7 @@ nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftPro
     if lhs.hidesReadMarkers != rhs.hidesReadMarkers {return false}
     if lhs._refusesDirectMessages != rhs._refusesDirectMessages {return false}
     if lhs.keepsReadMarkers != rhs.keepsReadMarkers {return false}
+    if lhs._hidesPresence != rhs._hidesPresence {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -80,7 +80,8 @@ extension UserEvent.Account: KindFamily {
       .preferencesSet(
         PreferencesEdit(
           sharesReadMarkers: body.keepsReadMarkers ? nil : !body.hidesReadMarkers,
-          acceptsDirectMessages: body.hasRefusesDirectMessages ? !body.refusesDirectMessages : nil))
+          acceptsDirectMessages: body.hasRefusesDirectMessages ? !body.refusesDirectMessages : nil,
+          sharesPresence: body.hasHidesPresence ? !body.hidesPresence : nil))
     })
 }
 
@@ -90,6 +91,7 @@ extension PreferencesEdit {
     var fields: ShownFields = []
     if let sharesReadMarkers { fields.append(("sharesReadMarkers", .bool(sharesReadMarkers))) }
     if let acceptsDirectMessages { fields.append(("acceptsDirectMessages", .bool(acceptsDirectMessages))) }
+    if let sharesPresence { fields.append(("sharesPresence", .bool(sharesPresence))) }
     return fields
   }
 }
@@ -99,6 +101,7 @@ extension Hansard_V1_PreferencesSet {
     .with {
       if let shares = edit.sharesReadMarkers { $0.hidesReadMarkers = !shares } else { $0.keepsReadMarkers = true }
       if let accepts = edit.acceptsDirectMessages { $0.refusesDirectMessages = !accepts }
+      if let shares = edit.sharesPresence { $0.hidesPresence = !shares }
     }
   }
 }

@@ -20,15 +20,18 @@ extension CommandGenerator {
   mutating func setPreferences(_ model: ChatModel) -> Step? {
     var edit = PreferencesEdit(sharesReadMarkers: chance(70) ? chance(50) : nil)
     if edit.isEmpty || chance(30) { edit.acceptsDirectMessages = chance(75) }
+    if chance(30) { edit.sharesPresence = chance(50) }
     return setPreferences(edit, of: anyone())
   }
 
   mutating func setPreferences(_ edit: PreferencesEdit, of user: UserID) -> Step {
     let key = key()
-    let (receipts, direct) = (
-      edit.sharesReadMarkers.map { "\($0)" } ?? "-", edit.acceptsDirectMessages.map { "\($0)" } ?? "-"
+    let (receipts, direct, presence) = (
+      edit.sharesReadMarkers.map { "\($0)" } ?? "-", edit.acceptsDirectMessages.map { "\($0)" } ?? "-",
+      edit.sharesPresence.map { "\($0)" } ?? "-"
     )
-    let name = "u\(user.short) sets receipts \(receipts), direct messages \(direct) under k\(key.short)"
+    let name =
+      "u\(user.short) sets receipts \(receipts), direct messages \(direct), presence \(presence) under k\(key.short)"
     return Step(name, user: user) { chat async throws(ServiceError) in
       Step.Receipt(try await chat.setPreferences(edit, by: Principal(user: user), command: key))
     }

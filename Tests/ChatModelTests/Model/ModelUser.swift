@@ -143,6 +143,7 @@ extension ModelUser {
     case .account(.preferencesSet(let edit)):
       if let shares = edit.sharesReadMarkers { preferences.sharesReadMarkers = shares }
       if let accepts = edit.acceptsDirectMessages { preferences.acceptsDirectMessages = accepts }
+      if let shares = edit.sharesPresence { preferences.sharesPresence = shares }
     case .sessions, .devices, .media, .blocks, .erased:
       break
     }
