@@ -44,7 +44,8 @@ package final class PushService: Sendable {
   /// - Throws: `RecordingFailure` if the event that switches push on cannot be recorded, and errors of the folder.
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, recorder: any OutcomeRecorder,
-    sender: any PushNotificationSender, logger: Logger, now: @escaping @Sendable () -> Timestamp
+    sender: any PushNotificationSender, logger: Logger, now: @escaping @Sendable () -> Timestamp,
+    isOpen: @escaping OpenRoomCheck = { _, _, _ in false }
   ) async throws -> PushService {
     // This uses a thread that may block, because the threads that run tasks already respond to liveness checks.
     let outbox = try await NIOThreadPool.singleton.runIfActive {
@@ -60,7 +61,7 @@ package final class PushService: Sendable {
     }
     let dispatcher = PushDispatcher(
       outbox: outbox, head: { feed.head }, recorder: recorder, sender: sender, logIdentity: logIdentity,
-      logger: logger, now: now)
+      logger: logger, now: now, isOpen: isOpen)
     outbox.start { _ in dispatcher.outboxGrew() }
     return PushService(outbox: outbox, dispatcher: dispatcher, sender: sender, head: feed.head, logger: logger)
   }

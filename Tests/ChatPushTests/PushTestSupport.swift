@@ -179,20 +179,22 @@ final class ScriptedSender: PushNotificationSender {
 func withPush<T: Sendable>(
   _ folder: TemporaryFolder, _ log: MemoryLog, _ sender: ScriptedSender,
   now: @escaping @Sendable () -> Timestamp = { Script.time(LogPosition(1000)) },
+  isOpen: @escaping OpenRoomCheck = { _, _, _ in false },
   _ body: () async throws -> T
 ) async throws -> T {
-  try await withPushService(folder, log, sender, now: now) { _ in try await body() }
+  try await withPushService(folder, log, sender, now: now, isOpen: isOpen) { _ in try await body() }
 }
 
 /// Like `withPush`, for a body that needs the service.
 func withPushService<T: Sendable>(
   _ folder: TemporaryFolder, _ log: MemoryLog, _ sender: ScriptedSender,
   now: @escaping @Sendable () -> Timestamp = { Script.time(LogPosition(1000)) },
+  isOpen: @escaping OpenRoomCheck = { _, _, _ in false },
   _ body: (PushService) async throws -> T
 ) async throws -> T {
   let push = try await PushService.open(
     directory: folder.path, feed: log, logIdentity: testLog, recorder: log, sender: sender, logger: testLogger,
-    now: now)
+    now: now, isOpen: isOpen)
   let result: Result<T, any Error>
   do {
     result = .success(try await body(push))

@@ -2,6 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import Foundation
 import GRDB
+import Synchronization
 import Testing
 
 @testable import ChatProjections
@@ -240,7 +241,8 @@ import Testing
 
   /// Runs `body` with an outbox that has a message by Anna, and with a dispatcher whose attempts the test makes itself.
   private func withAttempts(
-    patienceMilliseconds: Int,
+    patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds,
+    isOpen: @escaping OpenRoomCheck = { _, _, _ in false },
     _ body: (MemoryLog, PushDispatcher, ScriptedSender, PushNotificationKey) async throws -> Void
   ) async throws {
     var script = company()
@@ -253,7 +255,7 @@ import Testing
     try await outbox.wait(for: position)
     let dispatcher = PushDispatcher(
       outbox: outbox, head: { log.head }, recorder: log, sender: sender, logIdentity: testLog, logger: testLogger,
-      now: { Script.time(position) }, patienceMilliseconds: patienceMilliseconds)
+      now: { Script.time(position) }, isOpen: isOpen, patienceMilliseconds: patienceMilliseconds)
     let result: Result<Void, any Error>
     do {
       result = .success(
@@ -281,6 +283,39 @@ import Testing
       #expect(result == .settled(.tokenInvalid))
       #expect(sender.sent.isEmpty)
     }
+  }
+
+  @Test("a device gets nothing of a room that it shows at the time of the attempt")
+  func roomOpen() async throws {
+    let shown = Mutex(true)
+    let isOpen: OpenRoomCheck = { room, device, user in
+      room == tea && device == bensPhone && user == ben && shown.withLock { $0 }
+    }
+    try await withAttempts(isOpen: isOpen) { _, dispatcher, sender, key in
+      let carlas = PushNotificationKey(position: key.position, user: carla, device: carlasPhone)
+      let (settled, other) = (await dispatcher.attempt(key), await dispatcher.attempt(carlas))
+      #expect(settled == .settled(.abandoned, .roomOpen) && other == .settled(.delivered))
+      shown.withLock { $0 = false }
+      let later = await dispatcher.attempt(key)
+      #expect(later == .settled(.delivered))
+      #expect(sender.sent.map(\.key) == [carlas, key])
+    }
+  }
+
+  @Test("a notification that was not sent because the room was open is recorded and explained as such")
+  func roomOpenIsExplained() async throws {
+    let (folder, log, sender) = (TemporaryFolder(), MemoryLog(company().events), ScriptedSender())
+    let position = try await withPush(folder, log, sender, isOpen: { _, device, _ in device == bensPhone }) {
+      let position = log.send(1)
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= position } ?? false }
+      return position
+    }
+    let fates = try PushExplanation(of: position, in: log).fates
+    #expect(
+      fates == [
+        PushNotificationKey(position: position, user: ben, device: bensPhone): .settled(.abandoned, .roomOpen),
+        PushNotificationKey(position: position, user: carla, device: carlasPhone): .settled(.delivered, nil),
+      ])
   }
 
   @Test("an attempt has a time limit and is repeated")

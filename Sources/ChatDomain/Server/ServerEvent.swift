@@ -96,6 +96,8 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
   case mentionsOnly = 8
   /// The user had blocked the sender.
   case blocked = 9
+  /// The device showed the room on a live stream.
+  case roomOpen = 10
 
   /// What the tools print.
   package var name: String {
@@ -108,6 +110,7 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
     case .mutedRoom: "muted_room"
     case .notificationsOff: "notifications_off"
     case .mentionsOnly: "mentions_only"
+    case .roomOpen: "room_open"
     case .blocked: "blocked"
     }
   }

@@ -3,6 +3,9 @@ package import ChatProjections
 package import Logging
 import Synchronization
 
+/// Whether a device shows a room on a live stream at this moment. It then needs no notification of the room's messages.
+package typealias OpenRoomCheck = @Sendable (_ room: RoomID, _ device: DeviceID, _ user: UserID) -> Bool
+
 /// Takes notifications from the outbox, sends them, and records the outcomes.
 ///
 /// The numbers of attempts are only in memory. After a crash, notifications without a recorded outcome are sent again
@@ -26,6 +29,7 @@ package final class PushDispatcher: Sendable {
   /// Decides whether a notification is too old to be sent. A notification that is given up cannot be restored, so this
   /// is the settled time.
   let now: @Sendable () -> Timestamp
+  let isOpen: OpenRoomCheck
 
   private let mailbox: AsyncStream<DispatchEvent>
   private let post: AsyncStream<DispatchEvent>.Continuation
@@ -34,7 +38,8 @@ package final class PushDispatcher: Sendable {
   package init(
     outbox: ProjectionRunner<PushProjection>, head: @escaping @Sendable () -> LogPosition,
     recorder: any OutcomeRecorder, sender: any PushNotificationSender, logIdentity: UUIDBytes, logger: Logger,
-    now: @escaping @Sendable () -> Timestamp, patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds
+    now: @escaping @Sendable () -> Timestamp, isOpen: @escaping OpenRoomCheck = { _, _, _ in false },
+    patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds
   ) {
     self.outbox = outbox
     self.head = head
@@ -44,6 +49,7 @@ package final class PushDispatcher: Sendable {
     self.logIdentity = logIdentity
     self.logger = logger
     self.now = now
+    self.isOpen = isOpen
     (mailbox, post) = AsyncStream.makeStream()
   }
 

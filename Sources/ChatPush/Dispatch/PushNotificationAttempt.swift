@@ -36,6 +36,7 @@ extension PushDispatcher {
       guard message.sentAt.adding(milliseconds: RetryPolicy.lifetimeMilliseconds) >= now() else {
         return .settled(.abandoned, .expired)
       }
+      if isOpen(message.room, key.device, key.user) { return .settled(.abandoned, .roomOpen) }
       let notification = PushNotification(
         key: key, deliveryKey: key.deliveryKey(logIdentity: logIdentity), token: token, message: message, badge: badge)
       return await attempt(notification)
