@@ -327,6 +327,40 @@ public enum Limits {
   public static let conformanceMessageBytes = 32 * 1024 * 1024
   public static let conformanceFragments = 65_537
 
+  // MARK: Typing, presence and open rooms
+
+  /// How long a user types who says so once, in seconds.
+  public static let typingSeconds: Int64 = 6
+  /// If a user says again within this time that they type, that changes nothing, in seconds.
+  public static let typingIntervalSeconds: Int64 = 3
+  /// The users who are shown typing in a room, and the rooms in which a user is shown typing.
+  public static let typistsShown = 8
+  public static let typingRoomsOfUser = 8
+  /// The users who are shown typing in all rooms together.
+  public static let typists = 64 * 1024
+  /// What users said about their typing and what the feed has not taken yet. More is ignored.
+  public static let typingInputs = 4 * 1024
+  /// A user whom more users than this block is not shown typing.
+  public static let typingBlockers = 1_000
+  /// How many users begin to type, and of how many users the presence is shown, in one look at the log. The others wait
+  /// for the next.
+  public static let typingPerCycle = 64
+  public static let presencePerCycle = 16
+  /// A user's presence is shown in direct rooms and in rooms with at most this many members, among the rooms of the user
+  /// with the latest activity.
+  public static let presenceMembers: UInt64 = 64
+  public static let presenceRooms = 500
+  /// How long a user is shown online after the last stream ended, in seconds.
+  public static let presenceGraceSeconds: Int64 = 30
+  /// The shortest time between two presences of a user that others are shown, in seconds.
+  public static let presenceIntervalSeconds: Int64 = 10
+  /// The users whose presence is known. Others look offline.
+  public static let presences = 128 * 1024
+  /// The notices of a stream that it has not taken. More are dropped.
+  public static let pendingNotices = 1_024
+  /// The rooms that a device can show at once.
+  public static let openRoomsOfDevice = 8
+
   // MARK: Time, in milliseconds
 
   /// The lifetime of a token that resets a password: one hour.

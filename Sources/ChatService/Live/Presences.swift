@@ -1,0 +1,123 @@
+import ChatPrimitives
+
+/// Who is online, and what others were told of it. It has no clock: each input brings the time.
+///
+/// Others are told at most once in `Limits.presenceIntervalSeconds` of each user, and then the newest presence. A user
+/// who hides the presence looks offline at once.
+struct Presences: Sendable {
+  private struct Entry: Sendable {
+    /// What the user's streams say, or said last.
+    var said = Presence.offline
+    /// When the user is offline, because the last stream ended. Nil while there is a stream.
+    var offlineAt: Timestamp?
+    /// What others were told last.
+    var shown = Presence.offline
+    /// Others are not told before this time.
+    var nextAt = Timestamp(milliseconds: 0)
+    var isHidden = false
+
+    func presence(at now: Timestamp) -> Presence {
+      if isHidden { return .offline }
+      if let offlineAt, offlineAt <= now { return .offline }
+      return said
+    }
+
+    /// Whether the entry says no more than none would.
+    func isOver(at now: Timestamp) -> Bool {
+      guard let offlineAt else { return said == .offline }
+      return offlineAt <= now && shown == .offline && nextAt <= now
+    }
+  }
+
+  private var users: [UserID: Entry] = [:]
+  /// Users of whom others have to be told now, and the same as a set.
+  private var ready: [UserID] = []
+  private var isReady: Set<UserID> = []
+  /// Users whose entries change with the time.
+  private var waiting: Set<UserID> = []
+
+  var count: Int { users.count }
+  var hasReady: Bool { !ready.isEmpty }
+
+  // MARK: - Inputs
+
+  /// - Parameter presence: what the user's streams say; nil if there is none.
+  mutating func set(_ user: UserID, _ presence: Presence?, at now: Timestamp) {
+    if let presence {
+      guard users[user] != nil || users.count < Limits.presences else { return }
+      var entry = users[user] ?? Entry()
+      entry.said = presence
+      entry.offlineAt = nil
+      update(user, entry, at: now)
+    } else if var entry = users[user], entry.offlineAt == nil {
+      entry.offlineAt = now.adding(milliseconds: Limits.presenceGraceSeconds * 1000)
+      update(user, entry, at: now)
+    }
+  }
+
+  /// The user hides the presence, or shows it again. Does nothing if the user had no stream lately.
+  mutating func hide(_ user: UserID, _ isHidden: Bool, at now: Timestamp) {
+    guard var entry = users[user], entry.isHidden != isHidden else { return }
+    entry.isHidden = isHidden
+    if isHidden { entry.nextAt = now }
+    update(user, entry, at: now)
+  }
+
+  /// Looks for users of whom others have to be told because time has passed.
+  mutating func look(at now: Timestamp) {
+    for user in waiting {
+      guard let entry = users[user] else {
+        waiting.remove(user)
+        continue
+      }
+      update(user, entry, at: now)
+    }
+  }
+
+  private mutating func update(_ user: UserID, _ entry: Entry, at now: Timestamp) {
+    guard !entry.isOver(at: now) else {
+      users[user] = nil
+      waiting.remove(user)
+      return
+    }
+    users[user] = entry
+    let isNews = entry.presence(at: now) != entry.shown
+    if isNews, entry.nextAt <= now, isReady.insert(user).inserted { ready.append(user) }
+    if isNews || entry.offlineAt != nil { waiting.insert(user) } else { waiting.remove(user) }
+  }
+
+  // MARK: - What others see
+
+  /// What a stream that begins is told of a user.
+  func shown(_ user: UserID) -> Presence {
+    guard let entry = users[user], !entry.isHidden else { return .offline }
+    return entry.shown
+  }
+
+  /// Users of whom others may have to be told. Call `tell` for each, or `putBack`.
+  mutating func takeReady(_ limit: Int) -> [UserID] {
+    let users = ready.prefix(limit)
+    ready.removeFirst(users.count)
+    isReady.subtract(users)
+    return Array(users)
+  }
+
+  mutating func putBack(_ users: [UserID]) {
+    for user in users where isReady.insert(user).inserted { ready.append(user) }
+  }
+
+  /// Others are told of a user now.
+  /// - Returns: what they are told; nil if there is nothing new.
+  mutating func tell(_ user: UserID, at now: Timestamp) -> Presence? {
+    guard var entry = users[user] else { return nil }
+    let presence = entry.presence(at: now)
+    guard presence != entry.shown, entry.nextAt <= now else {
+      update(user, entry, at: now)
+      return nil
+    }
+    entry.shown = presence
+    entry.nextAt = now.adding(milliseconds: Limits.presenceIntervalSeconds * 1000)
+    update(user, entry, at: now)
+    return presence
+  }
+}

@@ -1,0 +1,95 @@
+import ChatPrimitives
+
+/// What streams have to learn of a typist, and who must not.
+struct TypingAnnouncement: Sendable, Hashable {
+  var notice: TypingNotice
+  /// The users whom the typist blocks, and those who block the typist.
+  var hiddenFrom: Set<UserID>
+}
+
+/// Who types in which room. It has no clock: each input brings the time.
+struct Typists: Sendable {
+  private struct Typist: Sendable {
+    var user: UserID
+    var since: Timestamp
+    var hiddenFrom: Set<UserID>
+
+    var until: Timestamp { since.adding(milliseconds: Limits.typingSeconds * 1000) }
+  }
+
+  private var rooms: [RoomID: [Typist]] = [:]
+  private var ofUser: [UserID: Set<RoomID>] = [:]
+  private(set) var count = 0
+
+  // MARK: - Inputs
+
+  /// Whether it would change something that a user types in a room.
+  func accepts(_ user: UserID, in room: RoomID, at now: Timestamp) -> Bool {
+    let current = (rooms[room] ?? []).filter { $0.until > now }
+    if let own = current.first(where: { $0.user == user }) {
+      return now >= own.since.adding(milliseconds: Limits.typingIntervalSeconds * 1000)
+    }
+    return current.count < Limits.typistsShown && (ofUser[user]?.count ?? 0) < Limits.typingRoomsOfUser
+      && count < Limits.typists
+  }
+
+  /// - Returns: what to announce; nil if nothing changes.
+  mutating func start(
+    _ user: UserID, in room: RoomID, hiddenFrom: Set<UserID>, at now: Timestamp
+  ) -> TypingAnnouncement? {
+    guard accepts(user, in: room, at: now) else { return nil }
+    remove(from: room) { $0.user == user || $0.until <= now }
+    let typist = Typist(user: user, since: now, hiddenFrom: hiddenFrom)
+    rooms[room, default: []].append(typist)
+    ofUser[user, default: []].insert(room)
+    count += 1
+    return TypingAnnouncement(
+      notice: TypingNotice(room: room, user: user, until: typist.until), hiddenFrom: hiddenFrom)
+  }
+
+  /// - Returns: what to announce; nil if the user did not type.
+  mutating func stop(_ user: UserID, in room: RoomID, at now: Timestamp) -> TypingAnnouncement? {
+    guard ofUser[user]?.contains(room) == true else { return nil }
+    let stopped = rooms[room]?.first { $0.user == user && $0.until > now }
+    remove(from: room) { $0.user == user }
+    return stopped.map {
+      TypingAnnouncement(notice: TypingNotice(room: room, user: user, until: nil), hiddenFrom: $0.hiddenFrom)
+    }
+  }
+
+  /// In all rooms.
+  mutating func stop(_ user: UserID, at now: Timestamp) -> [TypingAnnouncement] {
+    (ofUser[user] ?? []).sorted().compactMap { stop(user, in: $0, at: now) }
+  }
+
+  /// Nobody can type in the room any more.
+  mutating func close(_ room: RoomID, at now: Timestamp) -> [TypingAnnouncement] {
+    (rooms[room] ?? []).map(\.user).compactMap { stop($0, in: room, at: now) }
+  }
+
+  /// From now on, neither user learns that the other one types, or has stopped.
+  mutating func separate(_ one: UserID, _ other: UserID) {
+    for (user, unseen) in [(one, other), (other, one)] {
+      for room in ofUser[user] ?? [] {
+        guard let index = rooms[room]?.firstIndex(where: { $0.user == user }) else { continue }
+        rooms[room]?[index].hiddenFrom.insert(unseen)
+      }
+    }
+  }
+
+  /// Forgets those whose time is over. Nothing is announced, because each announcement says until when it holds.
+  mutating func expire(at now: Timestamp) {
+    for room in Array(rooms.keys) { remove(from: room) { $0.until <= now } }
+  }
+
+  private mutating func remove(from room: RoomID, where isGone: (Typist) -> Bool) {
+    guard let typists = rooms[room] else { return }
+    for typist in typists where isGone(typist) {
+      count -= 1
+      ofUser[typist.user]?.remove(room)
+      if ofUser[typist.user]?.isEmpty == true { ofUser[typist.user] = nil }
+    }
+    let rest = typists.filter { !isGone($0) }
+    rooms[room] = rest.isEmpty ? nil : rest
+  }
+}
