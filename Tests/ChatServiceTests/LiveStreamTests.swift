@@ -18,7 +18,7 @@ struct LiveStreamTests {
         switch try await stream.next() {
         case .page(let page): pages.withLock { $0.append(page) }
         case .ended(let ending): return ending
-        case .expiring, .heartbeat: break
+        case .typing, .presence, .expiring, .heartbeat: break
         }
       }
     }

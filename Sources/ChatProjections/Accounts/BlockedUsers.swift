@@ -92,3 +92,10 @@ extension AccountsQueries {
     return nicknames
   }
 }
+
+extension AccountsQueries {
+  /// The IDs of all users whom the user blocks, at most `Limits.blockedUsersPerUser`.
+  package func blockedIDs(of user: UserID) throws -> Set<UserID> {
+    Set(try CachedStatement(database, "SELECT blockedId FROM blockedUser WHERE userId = ?").all(user) { try $0.id() })
+  }
+}

@@ -22,6 +22,7 @@ struct LiveCycle {
 
   private let feed: LiveFeed
   private var index = LiveIndex()
+  private var ephemera: EphemeraCycle
   /// Streams were woken for all events up to here.
   private var position: LogPosition
   /// The events up to here were examined for ended sessions and disabled accounts.
@@ -35,6 +36,7 @@ struct LiveCycle {
 
   init(_ feed: LiveFeed) {
     self.feed = feed
+    ephemera = EphemeraCycle(feed)
     position = feed.store.head
     examined = position
   }
@@ -65,13 +67,16 @@ struct LiveCycle {
   /// - Returns: false if the thread should end.
   private mutating func wait() -> Bool {
     let feed = feed
+    let isBusy = ephemera.isBusy
     if isBehind {
       let deadline = MonotonicCondition.Deadline(millisecondsFromNow: Self.retryMilliseconds)
       let never = LogPosition(.max)
       if feed.store.waitForHead(beyond: never, until: deadline, unless: { feed.isStopping }) == .closed { return false }
     } else {
       let deadline = MonotonicCondition.Deadline(millisecondsFromNow: Self.lookMilliseconds)
-      let wait = feed.store.waitForHead(beyond: examined, until: deadline) { feed.isStopping || feed.hasArrivals }
+      let wait = feed.store.waitForHead(beyond: examined, until: deadline) {
+        isBusy || feed.isStopping || feed.hasNews
+      }
       if wait == .closed { return false }
     }
     let rest = (lastCycle + .milliseconds(Limits.liveCycleMilliseconds) - .now) / .milliseconds(1)
@@ -92,6 +97,7 @@ struct LiveCycle {
   // MARK: - One cycle
 
   private mutating func turn() throws {
+    ephemera.begin()
     let departures = feed.withRegistry { $0.takeDepartures() }
     for user in departures { index.remove(user) }
     let count = try examine()
@@ -104,6 +110,7 @@ struct LiveCycle {
       feed.withRegistry { $0.putBack(arrivals) }
       throw error
     }
+    try ephemera.show(index)
   }
 
   /// Ends the streams whose permission ended. This waits for no read model.
@@ -184,6 +191,7 @@ struct LiveCycle {
 
   /// - Parameter isMuch: whether to wake everyone.
   private mutating func wake(_ isMuch: Bool, except loaded: Set<UserID>) throws {
+    if index.users.isEmpty, examined > position { ephemera.forget() }
     let users = try index.users.isEmpty ? [] : isMuch ? concernedByMuch() : concerned()
     position = examined
     for user in users.subtracting(loaded) {
@@ -209,6 +217,7 @@ struct LiveCycle {
     for recorded in events {
       index.collect(recorded, into: &wakes)
       index.apply(recorded.event)
+      ephemera.apply(recorded)
     }
     // If the profiles cannot be read, everyone is woken.
     guard let around = try? members(around: wakes.profiles) else { return index.users }
@@ -218,7 +227,10 @@ struct LiveCycle {
   /// All users, after the events of this cycle were applied. If this fails in between, the next cycle has as many events.
   private mutating func concernedByMuch() throws -> Set<UserID> {
     try forEach(after: position, through: examined) { events in
-      for recorded in events { index.apply(recorded.event) }
+      for recorded in events {
+        index.apply(recorded.event)
+        ephemera.apply(recorded)
+      }
     }
     return index.users
   }

@@ -76,6 +76,24 @@ package final class LiveFeed: Sendable {
     registry.withLock { $0.remove(signals) }
   }
 
+  /// Changes the registry, and wakes the thread for it.
+  func withNews<T: Sendable>(_ body: (inout LiveRegistry) -> T) -> T {
+    let (result, isFirst) = registry.withLock { registry in
+      let hadNews = registry.hasNews
+      let result = body(&registry)
+      return (result, registry.hasNews && !hadNews)
+    }
+    if isFirst { store.wakeWaiters() }
+    return result
+  }
+
+  // MARK: - Typing, presence and open rooms
+
+  /// Whether a device shows a room on a stream.
+  package func isOpen(_ room: RoomID, _ device: DeviceID, of user: UserID) -> Bool {
+    registry.withLock { $0.isOpen(room, device, of: user) }
+  }
+
   // MARK: - Lifecycle
 
   /// Starts the thread, unless the feed was started or stopped before.
@@ -123,7 +141,8 @@ package final class LiveFeed: Sendable {
     }
   }
 
-  var hasArrivals: Bool { registry.withLock { !$0.arrivals.isEmpty } }
+  /// Whether there is something for the thread that is not in the log.
+  var hasNews: Bool { registry.withLock { !$0.arrivals.isEmpty || $0.hasNews } }
 
   func withRegistry<T: Sendable>(_ body: (inout LiveRegistry) -> T) -> T {
     registry.withLock { body(&$0) }

@@ -34,6 +34,11 @@ final class LiveSignals: Sendable {
     var beats = 0
     /// Whether the stream should send something, so that its connection is not idle.
     var isHeartbeatDue = false
+    /// Which notices the stream shows; nil if none.
+    var filter: SyncFilter?
+    var notices = PendingNotices()
+    /// Whether the last signal was a change, so that changes without a pause do not hold back the notices.
+    var wasChange = false
     /// Counts the waits, so that a late timer does not end the next one.
     var waits: UInt64 = 0
     /// Called once when the stream ends.
@@ -42,7 +47,7 @@ final class LiveSignals: Sendable {
     var whenSignalled: (@Sendable () -> Void)?
 
     var hasSignal: Bool {
-      ending != nil || isCancelled || expiring != nil || changed != nil || isHeartbeatDue
+      ending != nil || isCancelled || expiring != nil || changed != nil || !notices.isEmpty || isHeartbeatDue
     }
 
     mutating func takeCallback() -> (@Sendable () -> Void)? {
@@ -55,18 +60,26 @@ final class LiveSignals: Sendable {
     mutating func take() -> Wake? {
       if let ending { return .signal(.ended(ending)) }
       if isCancelled { return .cancelled }
+      guard let signal = takeSignal() else { return nil }
       beats = 0
+      return .signal(signal)
+    }
+
+    private mutating func takeSignal() -> LiveSignal? {
       if let time = expiring {
         expiring = nil
-        return .signal(.expiring(at: time))
+        return .expiring(at: time)
       }
-      if let position = changed {
+      if let position = changed, notices.isEmpty || !wasChange {
         changed = nil
-        return .signal(.changed(through: position))
+        wasChange = true
+        return .changed(through: position)
       }
+      wasChange = false
+      if !notices.isEmpty { return .notices(notices.takeAll()) }
       if isHeartbeatDue {
         isHeartbeatDue = false
-        return .signal(.heartbeat)
+        return .heartbeat
       }
       return nil
     }
@@ -91,6 +104,7 @@ final class LiveSignals: Sendable {
   }
 
   var ending: StreamEnding? { state.withLock { $0.ending } }
+  var isWaiting: Bool { state.withLock { $0.waiter != nil } }
 
   // MARK: - Sending
 
@@ -147,6 +161,21 @@ final class LiveSignals: Sendable {
       if state.beats >= Limits.streamHeartbeatSeconds { state.isHeartbeatDue = true }
     }
   }
+
+  /// From now on, the stream shows the notices that the client wants.
+  func show(_ filter: SyncFilter) {
+    state.withLock { $0.filter = filter }
+  }
+
+  /// Shows a notice, if the client wants it.
+  func add(_ notice: LiveNotice) {
+    update { state in
+      if state.filter?.wants(notice) == true { state.notices.add(notice) }
+    }
+  }
+
+  /// The notices that wait, for tests.
+  func takeNotices() -> [LiveNotice] { state.withLock { $0.notices.takeAll() } }
 
   private func update(_ body: (inout State) -> Void) {
     let (woken, callback) = state.withLock { state in

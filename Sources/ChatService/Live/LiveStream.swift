@@ -5,12 +5,23 @@ package import ChatPrimitives
 package enum StreamFrame: Sendable {
   /// It always has items.
   case page(SyncPage)
+  case typing(TypingNotice)
+  case presence(PresenceNotice)
   /// The access token expires at this time, unless the client renews it.
   case expiring(at: Timestamp)
   /// Nothing was sent for a while.
   case heartbeat
   /// The last frame.
   case ended(StreamEnding)
+}
+
+extension StreamFrame {
+  init(_ notice: LiveNotice) {
+    switch notice {
+    case .typing(let notice): self = .typing(notice)
+    case .presence(let notice): self = .presence(notice)
+    }
+  }
 }
 
 /// The client took too long to take what was sent, or too much is unsent.
@@ -31,6 +42,8 @@ package struct LiveStream: Sendable {
   private var stream = SyncStream()
   /// What happened since the last frame was returned; nil if the stream still waits.
   private var happened: SyncStream.Input?
+  /// Notices that were taken and not returned yet, the next one last.
+  private var notices: [LiveNotice] = []
 
   /// - Parameter subscription: of the user. Its permission is that of the stream.
   package init(_ chat: ChatService, for user: UserID, _ request: SyncRequest, _ subscription: LiveSubscription) {
@@ -48,6 +61,7 @@ package struct LiveStream: Sendable {
     self.subscription = subscription
     self.retryPause = retryPause
     happened = .authenticated(since: request.position)
+    subscription.show(request.filter)
   }
 
   /// Waits for the next frame. A call says that the client has taken the frame before, or that little of it is unsent. If
@@ -84,10 +98,12 @@ package struct LiveStream: Sendable {
         happened = .sent
         return .page(page)
       case .wait:
+        if subscription.ending == nil, let notice = notices.popLast() { return StreamFrame(notice) }
         switch try subscription.take() {
         case nil: return nil
         case .changed(let through): action = stream.take(.woken(through: through))
         case .ended(let ending): action = stream.take(.ended(ending))
+        case .notices(let new): notices = new.reversed()
         case .expiring(let time): return .expiring(at: time)
         case .heartbeat: return .heartbeat
         }

@@ -56,6 +56,25 @@ package final class LiveSubscription: Sendable {
     signals.whenEnded(body)
   }
 
+  /// From now on, the stream shows who types and who is online, and its user is online.
+  func show(_ filter: SyncFilter) {
+    signals.show(filter)
+    feed.withNews { $0.show(signals) }
+  }
+
+  /// The client says whether its user is active.
+  /// - Parameter presence: not `offline`.
+  package func set(_ presence: Presence) {
+    _ = feed.withNews { registry in registry.set(presence, of: signals.user) { $0.number == signals.number } }
+  }
+
+  /// The client says which rooms it shows. This holds for the device, until its last stream ends. Does nothing if the
+  /// stream's session has no device.
+  package func setOpenRooms(_ rooms: Set<RoomID>) {
+    guard let device = signals.device else { return }
+    _ = feed.withNews { $0.setOpenRooms(rooms, device, of: signals.user) }
+  }
+
   /// The client has a new access token, which expires at `time`. Check before that it is of the same user and session.
   package func renew(until time: Timestamp?) {
     signals.renew(until: time)

@@ -41,7 +41,7 @@ extension ChatService {
       do {
         switch try await subscription.next(timeout: rest) {
         case .changed(let through): if through > position { return true }
-        case .expiring, .heartbeat: break
+        case .expiring, .heartbeat, .notices: break
         case .ended, nil: return false
         }
       } catch {

@@ -7,6 +7,15 @@ extension SyncFilter {
     return types.contains(type == .gap ? .message : type)
   }
 
+  /// Presence is in no room.
+  func wants(_ notice: LiveNotice) -> Bool {
+    guard notices?.contains(notice.type) ?? true else { return false }
+    return switch notice {
+    case .typing(let notice): wants(notice.room)
+    case .presence: true
+    }
+  }
+
   func wants(_ room: RoomID) -> Bool { rooms?.contains(room) ?? true }
 
   func wants(_ entity: SyncEntity) -> Bool {

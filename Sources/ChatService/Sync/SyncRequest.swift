@@ -30,10 +30,15 @@ package struct SyncFilter: Sendable, Hashable {
   package var rooms: Set<RoomID>?
   /// Only items of these types, and tombstones of them. Nil for all types.
   package var types: Set<SyncItemType>?
+  /// Only notices of these types on a stream. Nil for all types.
+  package var notices: Set<LiveNoticeType>?
 
-  package init(rooms: Set<RoomID>? = nil, types: Set<SyncItemType>? = nil) {
+  package init(
+    rooms: Set<RoomID>? = nil, types: Set<SyncItemType>? = nil, notices: Set<LiveNoticeType>? = nil
+  ) {
     self.rooms = rooms
     self.types = types
+    self.notices = notices
   }
 }
 

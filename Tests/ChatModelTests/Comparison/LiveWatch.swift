@@ -53,7 +53,7 @@ struct LiveWatch {
         guard through >= position else { continue }
         wakes += 1
         return
-      case .expiring, .heartbeat: continue
+      case .notices, .expiring, .heartbeat: continue
       case .ended(.accountDisabled):
         streams[user] = nil
         return

@@ -1,0 +1,50 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@testable import ChatService
+
+private let (alice, bob): (UserID, UserID) = (fixed(1), fixed(2))
+private let (tea, cake): (RoomID, RoomID) = (fixed(40), fixed(41))
+private let later = Timestamp(milliseconds: 6_000)
+
+@Suite("The signals of a stream")
+struct LiveSignalsSpecs {
+  private let signals = LiveSignals(number: 1, LivePermission(user: alice), since: .origin)
+
+  private func next() async -> LiveSignal? {
+    if case .signal(let signal) = await signals.next(timeout: .seconds(60)) { signal } else { nil }
+  }
+
+  @Test("a stream that waits for long sends a heartbeat")
+  func heartbeat() async {
+    async let waiting = next()
+    while !signals.isWaiting { await Task.yield() }
+    for _ in 0..<Limits.streamHeartbeatSeconds { signals.beat() }
+    #expect(await waiting == .heartbeat)
+    for _ in 1..<Limits.streamHeartbeatSeconds { signals.beat() }
+    signals.change(through: LogPosition(1))
+    signals.beat()
+    #expect(await next() == .changed(through: LogPosition(1)), "something was sent, so no heartbeat is due")
+  }
+
+  @Test("changes and notices take turns, and a filter leaves out what the client does not want")
+  func turns() async {
+    let presence = LiveNotice.presence(PresenceNotice(user: bob, presence: .online))
+    let (here, there) = (
+      TypingNotice(room: tea, user: bob, until: later), TypingNotice(room: cake, user: bob, until: nil)
+    )
+    signals.add(presence)
+    signals.show(SyncFilter(rooms: [tea]))
+    signals.change(through: LogPosition(1))
+    for notice in [presence, .typing(here), .typing(there)] { signals.add(notice) }
+    #expect(await next() == .changed(through: LogPosition(1)))
+    signals.change(through: LogPosition(2))
+    #expect(await next() == .notices([presence, .typing(here)]))
+    #expect(await next() == .changed(through: LogPosition(2)))
+    signals.show(SyncFilter(notices: [.typing]))
+    for notice in [presence, .typing(there)] { signals.add(notice) }
+    #expect(await next() == .notices([.typing(there)]))
+    #expect(!signals.isWaiting)
+  }
+}
