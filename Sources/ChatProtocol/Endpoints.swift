@@ -188,6 +188,11 @@ public enum Endpoints {
   public static let unpinMessage = Endpoint<NoBody, PinReceipt>(.delete, "/v1/rooms/{roomId}/pins/{messageId}", .user)
   public static let getBadge = Endpoint<NoBody, Badge>(.get, "/v1/badge", .user)
 
+  // MARK: Typing, presence and open rooms
+  public static let setTyping = Endpoint<SetTypingRequest, TypingStatus>(.put, "/v1/rooms/{roomId}/typing", .user)
+  public static let setPresence = Endpoint<SetPresenceRequest, PresenceStatus>(.put, "/v1/me/presence", .user)
+  public static let setOpenRooms = Endpoint<SetOpenRoomsRequest, OpenRoomList>(.put, "/v1/me/open-rooms", .user)
+
   // MARK: Media
   public static let uploadMedia = Endpoint<FileBytes, UploadedMedia>(.post, "/v1/media", .user, query: ["name"])
   public static let getMedia = Endpoint<NoBody, FileBytes>(.get, "/v1/media/{mediaId}", .userOrService)
@@ -251,7 +256,7 @@ public enum Endpoints {
     listInvitations, inviteUser, withdrawInvitation, listMyInvitations, declineInvitation,
     createInvite, listInvites, revokeInvite, previewInvite, acceptInvite,
     listMessages, sendMessage, getMessage, editMessage, deleteMessage, moveReadMarker, listReadMarkers, markUnread,
-    getBadge,
+    getBadge, setTyping, setPresence, setOpenRooms,
     scheduleMessage, changeScheduledMessage, cancelScheduledMessage, getScheduledMessage, listScheduledMessages,
     listAllScheduledMessages,
     uploadMedia, getMedia, getThumbnail,

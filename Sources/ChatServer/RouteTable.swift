@@ -59,6 +59,7 @@ struct Handlers: Sendable {
   let messages: MessageHandlers
   let media: MediaHandlers
   let reading: ReadingHandlers
+  let presence: PresenceHandlers
   let blocks: BlockHandlers
   let scheduling: SchedulingHandlers
   let search: SearchHandlers
@@ -92,6 +93,7 @@ struct Handlers: Sendable {
     messages = MessageHandlers(chat: chat)
     media = MediaHandlers(chat: chat)
     reading = ReadingHandlers(chat: chat)
+    presence = PresenceHandlers(chat: chat)
     blocks = BlockHandlers(chat: chat)
     scheduling = SchedulingHandlers(chat: chat)
     search = SearchHandlers(chat: chat, budget: searches)
@@ -196,6 +198,9 @@ enum RouteTable {
     Route(Endpoints.markUnread) { try await $0.reading.markUnread($1, $2) },
     Route(Endpoints.getPreferences) { try await $0.reading.preferences($1) },
     Route(Endpoints.updatePreferences) { try await $0.reading.updatePreferences($1, $2) },
+    Route(Endpoints.setTyping) { try await $0.presence.setTyping($1, $2) },
+    Route(Endpoints.setPresence) { try await $0.presence.setPresence($1, $2) },
+    Route(Endpoints.setOpenRooms) { try await $0.presence.setOpenRooms($1, $2) },
     Route(Endpoints.listBlockedUsers) { try await $0.blocks.list($1) },
     Route(Endpoints.blockUser) { try await $0.blocks.block($1) },
     Route(Endpoints.unblockUser) { try await $0.blocks.unblock($1) },

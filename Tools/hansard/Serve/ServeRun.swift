@@ -189,7 +189,8 @@ struct ServeRun {
     return try await PushService.open(
       directory: settings.readModelsDirectory, feed: opened.chat.store, logIdentity: opened.log.identity.bytes,
       recorder: opened.chat,
-      sender: sender, logger: logger, now: { opened.chat.clock.settled })
+      sender: sender, logger: logger, now: { opened.chat.clock.settled },
+      isOpen: { opened.chat.live.isOpen($0, $1, of: $2) })
   }
 
   private func open(_ log: EmbeddedLog, _ gate: StartGate, _ logger: Logger) async throws -> ServiceOpening.Opened {
