@@ -49,6 +49,12 @@ struct EventStreamResponse: Sendable {
       try await writer.write(Self.event("sync", id: cursor, json))
       try await channel.untilWritable(for: stream.subscription)
       return true
+    case .typing(let notice):
+      try await send("typing", StreamTyping(notice), of: stream, to: &writer)
+      return true
+    case .presence(let notice):
+      try await send("presence", StreamPresence(notice), of: stream, to: &writer)
+      return true
     case .expiring(let time):
       try await writer.write(Self.event("expiring", try JSONBody.encode(StreamExpiring(expiresAt: time))))
       return true
@@ -59,6 +65,13 @@ struct EventStreamResponse: Sendable {
       try await writer.write(try Self.event(ending.end))
       return false
     }
+  }
+
+  private func send(
+    _ name: String, _ notice: some Encodable, of stream: OpenStream, to writer: inout any ResponseBodyWriter
+  ) async throws {
+    try await writer.write(Self.event(name, try JSONBody.encode(notice)))
+    try await channel.untilWritable(for: stream.subscription)
   }
 
   // MARK: Events

@@ -23,6 +23,8 @@ protocol StreamPort: Sendable {
   func ready(_ ready: StreamReady)
   /// - Parameter json: the object of `GET /v1/sync`.
   func page(_ json: ByteBuffer)
+  func typing(_ typing: StreamTyping)
+  func presence(_ presence: StreamPresence)
   func expiring(_ expiring: StreamExpiring)
   /// Returns when little is unsent.
   /// - Throws: `SlowReader` if that takes too long; any other error if the client is gone.
@@ -125,6 +127,12 @@ final class MessageStream: Sendable {
           try await untilWritable(stream.subscription)
           held = try stream.hold(json.readableBytes)
           port.page(json)
+        case .typing(let notice):
+          try await untilWritable(stream.subscription)
+          port.typing(StreamTyping(notice))
+        case .presence(let notice):
+          try await untilWritable(stream.subscription)
+          port.presence(StreamPresence(notice))
         case .expiring(let time): port.expiring(StreamExpiring(expiresAt: time))
         // A transport of messages has its own.
         case .heartbeat: break

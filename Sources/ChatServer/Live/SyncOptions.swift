@@ -21,7 +21,7 @@ struct SyncOptions: Sendable {
     limit = try uri.number("limit", atMost: Limits.syncItems)
     perRoom = try uri.number("perRoom", atMost: Limits.syncPerRoom)
     rooms = try uri.list("rooms", atMost: Limits.syncFilterRooms)
-    include = try uri.list("include", atMost: SyncItemType.allCases.count)
+    include = try uri.list("include", atMost: Self.types.count)
   }
 
   /// What the first message over a WebSocket says, and what the query says about the rest.
@@ -65,21 +65,20 @@ struct SyncOptions: Sendable {
         })
     }
     if let include {
-      guard include.count <= SyncItemType.allCases.count else {
-        throw Refusal.invalidQuery("include can have at most \(SyncItemType.allCases.count) elements.")
+      guard include.count <= Self.types.count else {
+        throw Refusal.invalidQuery("include can have at most \(Self.types.count) elements.")
       }
-      filter.types = Set(
-        try include.map { name in
-          guard let type = SyncItemType(rawValue: name) else {
-            throw Refusal.invalidQuery("include must be types of items, separated by commas: \(Self.types).")
-          }
-          return type
-        })
+      guard include.allSatisfy({ Self.types.contains($0) }) else {
+        let types = Self.types.joined(separator: ", ")
+        throw Refusal.invalidQuery("include must be types of items or frames, separated by commas: \(types).")
+      }
+      filter.types = Set(include.compactMap { SyncItemType(rawValue: $0) })
+      filter.notices = Set(include.compactMap { LiveNoticeType(rawValue: $0) })
     }
     return filter
   }
 
-  private static let types = SyncItemType.allCases.map(\.rawValue).joined(separator: ", ")
+  private static let types = SyncItemType.allCases.map(\.rawValue) + LiveNoticeType.allCases.map(\.rawValue)
 }
 
 extension AuthenticateFrame {

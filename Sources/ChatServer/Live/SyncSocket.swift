@@ -170,6 +170,10 @@ struct SocketPort: StreamPort {
 
   func page(_ json: ByteBuffer) { socket.send(.text(Array(json.readableBytesView))) }
 
+  func typing(_ typing: StreamTyping) { send(typing) }
+
+  func presence(_ presence: StreamPresence) { send(presence) }
+
   func expiring(_ expiring: StreamExpiring) { send(expiring) }
 
   func untilWritable() async throws { try await socket.untilWritable() }

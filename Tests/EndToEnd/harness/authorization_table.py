@@ -71,6 +71,8 @@ linkIdentity                    401       409/pass   409/pass   409/pass   409/p
 unlinkIdentity                  401       404/id     404/id     404/id     404/id     404/id        201        400
 getPreferences                  401       200/own    200/own    200/own    200/own    200/own       200        400
 updatePreferences               401       201/own    201/own    201/own    201/own    201/own       201        400
+setPresence                     401       200        200        200        200        200           200        400
+setOpenRooms                    401       200        200        200        200        200           200        400
 listBlockedUsers                401       200/own    200/own    200/own    200/own    200/own       200        400
 blockUser                       401       201/own    201/own    201/own    201/own    201/own       201        400
 unblockUser                     401       404/block  404/block  404/block  404/block  404/block     201        400
@@ -189,6 +191,7 @@ deleteMessage/own               401       404/room   201        404/room   404/r
 messageHistory                  401       404/room   200        404/room   404/room   200           200        400
 moveReadMarker                  401       404/room   201        404/room   404/room   201           201        400
 listReadMarkers                 401       404/room   200        404/room   404/room   200           200        400
+setTyping                       401       404/room   200        404/room   404/room   200           200        400
 markUnread                      401       404/room   201        404/room   404/room   201           201        400
 listThread                      401       404/room   200        404/room   404/room   200           200        400
 moveThreadMarker                401       404/room   201        404/room   404/room   201           201        400
