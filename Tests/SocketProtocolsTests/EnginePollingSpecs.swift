@@ -58,6 +58,20 @@ import Testing
     #expect(engine.send("") == [.ended(.bufferFull), .forget])
   }
 
+  @Test("packets that do not count can be longer than the buffer, and a ping and others still fit behind them")
+  func uncounted() {
+    let page = String(repeating: "x", count: 5_000)
+    #expect(engine.session.isBufferEmpty)
+    #expect(engine.send(uncounted: page).isEmpty)
+    #expect(!engine.session.isBufferEmpty)
+    #expect(engine.send(String(repeating: "y", count: 998)).isEmpty)
+    #expect(engine.tick(at: 300).isEmpty)
+    #expect(engine.poll() == [.answer("4\(page)\u{1e}4\(String(repeating: "y", count: 998))\u{1e}2")])
+    #expect(engine.session.isBufferEmpty)
+    #expect(engine.send(uncounted: page).isEmpty)
+    #expect(engine.send(String(repeating: "y", count: 999)) == [.ended(.bufferFull), .forget])
+  }
+
   @Test("room in the buffer comes back as packets are fetched")
   func bufferIsReused() {
     for _ in 0..<50 {
@@ -91,6 +105,13 @@ import Testing
     let other = EngineUnderTest()
     #expect(other.post("4" + String(repeating: "x", count: 999_999)).last == .answerPost)
     #expect(other.post("4" + String(repeating: "x", count: 1_000_000)).first == .ended(.malformed(.payloadTooLarge)))
+  }
+
+  @Test("a POST that is too long is not read to its end, and ends the session")
+  func longPost() {
+    #expect(engine.beginPost().isEmpty)
+    #expect(engine.postTooLarge() == [.ended(.malformed(.payloadTooLarge)), .forget, .refusePost(.badRequest)])
+    #expect(engine.postTooLarge() == [.refusePost(.unknownSession)])
   }
 
   @Test("a second GET ends the session: the first gets a close packet, the second an error")

@@ -115,7 +115,7 @@ private struct EngineRun {
   private mutating func perform(_ name: String, _ input: (inout EngineSession, Duration) -> [EngineAction]) {
     if name == "poll" { pendingPolls += 1 }
     for action in input(&session, now) { apply(action, name) }
-    if session.bufferedBytes != session.buffer.reduce(0, { $0 + EnginePayload.bytes(of: $1) }) {
+    if session.bufferedBytes != session.buffer.reduce(0, { $0 + $1.cost }) {
       violations.append("\(name): the bytes of the buffer are not counted")
     }
     if session.isPollPending != (pendingPolls == 1) || pendingPolls > 1 {

@@ -35,6 +35,7 @@ final class EngineUnderTest {
   func beginPost() -> [EngineAction] { perform { $0.post(now: $1) } }
   func body(_ text: String) -> [EngineAction] { perform { $0.postBody(utf8(text), now: $1) } }
   func post(_ text: String) -> [EngineAction] { beginPost() + body(text) }
+  func postTooLarge() -> [EngineAction] { perform { $0.postTooLarge(now: $1) } }
   func postCancelled() -> [EngineAction] { perform { $0.postCancelled(now: $1) } }
   func socketOpened() -> [EngineAction] { perform { $0.socketOpened(now: $1) } }
   func socket(_ text: String) -> [EngineAction] { perform { $0.socketMessage(.text(utf8(text)), now: $1) } }
@@ -45,6 +46,10 @@ final class EngineUnderTest {
   func send(_ texts: String...) -> [EngineAction] {
     let packets = texts.map { EnginePacket.message(.text(utf8($0))).encoded }
     return perform { $0.send(packets, now: $1) }
+  }
+
+  func send(uncounted text: String) -> [EngineAction] {
+    perform { $0.sendUncounted([EnginePacket.message(.text(utf8(text))).encoded], now: $1) }
   }
 
   func send(binary: [UInt8]) -> [EngineAction] {

@@ -36,15 +36,10 @@ extension EngineSession {
     }
   }
 
-  /// - Parameter body: whole, or cut after `maxPayload` + 1 bytes. If a packet in it is malformed, none is delivered.
+  /// - Parameter body: whole. If a packet in it is malformed, none is delivered.
   package mutating func postBody(_ body: [UInt8], now: Duration) -> [EngineAction] {
     let due = tick(now: now)
-    switch state {
-    case .polling, .probing: break
-    // The client upgraded within its own POST, so the order of its messages is not known.
-    case .socket: return due + [.refusePost(.badRequest)]
-    case .draining, .ended: return due + [.refusePost(.unknownSession)]
-    }
+    if let refusal = postRefusal { return due + [.refusePost(refusal)] }
     isPostPending = false
     do {
       let packets = try EnginePayload.decode(
@@ -53,6 +48,23 @@ extension EngineSession {
       return due + receive(packets, now) + [.answerPost]
     } catch {
       return due + end(.malformed(error)) + [.refusePost(.badRequest)]
+    }
+  }
+
+  /// The body of a POST has more than `maxPayload` bytes, so it was not read to its end.
+  package mutating func postTooLarge(now: Duration) -> [EngineAction] {
+    let due = tick(now: now)
+    if let refusal = postRefusal { return due + [.refusePost(refusal)] }
+    return due + end(.malformed(.payloadTooLarge)) + [.refusePost(.badRequest)]
+  }
+
+  /// Why the body of a POST is not taken any more; nil if it is.
+  private var postRefusal: EngineError? {
+    switch state {
+    case .polling, .probing: nil
+    // The client upgraded within its own POST, so the order of its messages is not known.
+    case .socket: .badRequest
+    case .draining, .ended: .unknownSession
     }
   }
 

@@ -45,7 +45,7 @@ extension EngineSession {
       state = .socket
       let waiting = buffer
       (buffer, bufferedBytes) = ([], 0)
-      return waiting.map(EngineAction.write)
+      return waiting.map { .write($0.packet) }
     case (.ping, _), (.upgrade, _), (.open, _), (.close, _), (.pong, _), (.message, _), (.noop, _), (nil, _):
       return abandonUpgrade()
     }

@@ -14,12 +14,20 @@ package struct EngineSession: Sendable {
     case ended
   }
 
+  /// A packet for a polling client.
+  struct Waiting {
+    let packet: WebSocketMessage
+    /// How many bytes of the buffer it takes.
+    let cost: Int
+  }
+
   package let id: EngineSessionID
   let limits: EngineLimits
   var state: State
   var heartbeat: EngineHeartbeat
   /// Packets for a polling client.
-  var buffer: [WebSocketMessage] = []
+  var buffer: [Waiting] = []
+  /// The bytes in the buffer that count.
   var bufferedBytes = 0
   /// Whether a GET waits for packets. Then the buffer is empty.
   var isPollPending = false
@@ -92,7 +100,8 @@ package struct EngineSession: Sendable {
   private mutating func tickHeartbeat(_ now: Duration) -> [EngineAction] {
     switch heartbeat.tick(now: now, isReachable: isReachable) {
     case .nothing: []
-    case .ping: enqueue([EnginePacket.ping([]).encoded])
+    // A ping does not count: there is only one, and the client may still fetch what fills the buffer.
+    case .ping: enqueue([Waiting(packet: EnginePacket.ping([]).encoded, cost: 0)])
     case .timeout: end(.pingTimeout)
     }
   }
@@ -111,7 +120,17 @@ package struct EngineSession: Sendable {
   /// - Parameter packets: encoded message packets. If they do not fit into the buffer, the session ends.
   package mutating func send(_ packets: [WebSocketMessage], now: Duration) -> [EngineAction] {
     let due = tick(now: now)
-    return isOpen ? due + enqueue(packets) : due
+    return isOpen ? due + enqueue(packets.map { Waiting(packet: $0, cost: EnginePayload.bytes(of: $0)) }) : due
+  }
+
+  /// Whether nothing waits for a polling client.
+  package var isBufferEmpty: Bool { buffer.isEmpty }
+
+  /// Sends packets of any length, which do not count. Call it only while `isBufferEmpty`, so that no more than those of
+  /// one call wait.
+  package mutating func sendUncounted(_ packets: [WebSocketMessage], now: Duration) -> [EngineAction] {
+    let due = tick(now: now)
+    return isOpen ? due + enqueue(packets.map { Waiting(packet: $0, cost: 0) }) : due
   }
 
   package mutating func close(now: Duration) -> [EngineAction] {
@@ -127,9 +146,9 @@ package struct EngineSession: Sendable {
   // MARK: Steps
 
   /// Sends packets on the current transport.
-  mutating func enqueue(_ packets: [WebSocketMessage]) -> [EngineAction] {
-    if case .socket = state { return packets.map(EngineAction.write) }
-    let bytes = packets.reduce(0) { $0 + EnginePayload.bytes(of: $1) }
+  private mutating func enqueue(_ packets: [Waiting]) -> [EngineAction] {
+    if case .socket = state { return packets.map { .write($0.packet) } }
+    let bytes = packets.reduce(0) { $0 + $1.cost }
     guard bytes <= limits.bufferBytes - bufferedBytes else { return end(.bufferFull) }
     bufferedBytes += bytes
     buffer.append(contentsOf: packets)
@@ -140,16 +159,15 @@ package struct EngineSession: Sendable {
   mutating func flush() -> [EngineAction] {
     guard isPollPending, !buffer.isEmpty else { return [] }
     isPollPending = false
-    let packets = buffer.prefix(limits.packetsPerPoll)
-    buffer.removeFirst(packets.count)
-    bufferedBytes -= packets.reduce(0) { $0 + EnginePayload.bytes(of: $1) }
-    return [.answerPoll(EnginePayload.encode(packets))]
+    let sent = buffer.prefix(limits.packetsPerPoll)
+    buffer.removeFirst(sent.count)
+    bufferedBytes -= sent.reduce(0) { $0 + $1.cost }
+    return [.answerPoll(EnginePayload.encode(sent.map(\.packet)))]
   }
 
   /// Ends the session for the application, and lets a polling client fetch the rest and the last packet.
   mutating func drain(last: EnginePacket, _ reason: EngineEnding, _ now: Duration) -> [EngineAction] {
-    buffer.append(last.encoded)
-    bufferedBytes += EnginePayload.bytes(of: last.encoded)
+    buffer.append(Waiting(packet: last.encoded, cost: 0))
     state = .draining(until: now + limits.closeTimeout)
     return flush() + [.ended(reason)] + forgetIfDrained()
   }
