@@ -43,7 +43,13 @@ enum ProblemCode: String, CaseIterable {
   case invalidFrame = "invalid_frame"
   case frameTooLarge = "frame_too_large"
   case authenticationTimeout = "authentication_timeout"
+  case engineTransportUnknown = "engine_transport_unknown"
+  case engineSessionUnknown = "engine_session_unknown"
+  case engineMethodInvalid = "engine_method_invalid"
+  case engineRequestInvalid = "engine_request_invalid"
+  case engineVersionUnsupported = "engine_version_unsupported"
   case routeNotFound = "route_not_found"
+  case namespaceUnknown = "namespace_unknown"
   case methodNotAllowed = "method_not_allowed"
   case overloaded = "overloaded"
   case projectionBehind = "projection_behind"
@@ -60,7 +66,8 @@ enum ProblemCode: String, CaseIterable {
       .unauthorized
     case .malformedRequest, .actingUserRequired, .invalidActAs, .invalidJSON, .invalidUTF8, .unknownField,
       .invalidField, .invalidID, .invalidQuery, .invalidCursor, .invalidIdempotencyKey, .invalidIfMatch,
-      .ifMatchUnsupported, .webSocketMalformed, .invalidFrame:
+      .ifMatchUnsupported, .webSocketMalformed, .invalidFrame, .engineTransportUnknown, .engineSessionUnknown,
+      .engineMethodInvalid, .engineRequestInvalid, .engineVersionUnsupported:
       .badRequest
     case .cursorUnknown: .gone
     case .unsupportedMediaType: .unsupportedMediaType
@@ -72,7 +79,7 @@ enum ProblemCode: String, CaseIterable {
     case .originNotAllowed: .forbidden
     case .upgradeRequired: .upgradeRequired
     case .readerTooSlow, .authenticationTimeout: .requestTimeout
-    case .routeNotFound: .notFound
+    case .routeNotFound, .namespaceUnknown: .notFound
     case .methodNotAllowed: .methodNotAllowed
     case .overloaded, .projectionBehind, .logPoisoned, .shuttingDown, .issuerUnavailable: .serviceUnavailable
     case .internalError: .internalServerError

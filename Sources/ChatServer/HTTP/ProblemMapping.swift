@@ -138,6 +138,12 @@ struct ProblemMapping {
         problem.status, problem.rawValue,
         "Your address already has \(Limits.uploadsOfAddress) uploads in progress. Send this again when one has ended.")
       headers[.retryAfter] = String(Self.retryAfterSeconds)
+    case .tooManySessionsOfAddress:
+      self.init(
+        .tooManyStreams,
+        "Your address already has \(Limits.engineSessionsOfAddress) sessions of Socket.IO. Open this one when another has ended."
+      )
+      headers[.retryAfter] = String(Self.retryAfterSeconds)
     case .bodyTooLarge(let limit): self.init(.bodyTooLarge, "A body can have at most \(limit) bytes.")
     case .tooManyLines(let limit): self.init(.bodyTooLarge, "A body can have at most \(limit) lines.")
     case .tooManyRefusedLines(let limit):
@@ -166,6 +172,8 @@ struct ProblemMapping {
       self.init(
         .authenticationTimeout,
         "Authenticate within \(Limits.streamAuthenticationSeconds) seconds after the connection is open.")
+    case .namespaceUnknown:
+      self.init(.namespaceUnknown, "Unknown namespace. Use / for everything, or /rooms-ID for one room.")
     case .routeNotFound: self.init(.routeNotFound, "Unknown path. See docs/openapi.yaml.")
     case .methodNotAllowed(let allowed):
       self.init(.methodNotAllowed, "This path supports only \(allowed.joined(separator: ", ")).")

@@ -38,6 +38,8 @@ enum Refusal: Error, Hashable {
   case tooManyAttempts(retryAfterSeconds: Int)
   case tooManyStreams
   case tooManyUploadsOfAddress
+  /// The address has too many sessions of Socket.IO.
+  case tooManySessionsOfAddress
   case bodyTooLarge(limit: Int)
   case tooManyLines(limit: Int)
   /// The rate limits rejected so many lines of a stream in a row that the stream ends.
@@ -59,5 +61,7 @@ enum Refusal: Error, Hashable {
   case frameTooLarge(limit: Int)
   case authenticationTimeout
   case routeNotFound
+  /// A namespace of Socket.IO.
+  case namespaceUnknown
   case methodNotAllowed(allowed: [String])
 }

@@ -12,12 +12,15 @@ struct TypedBody<Shape: BodyShape>: Sendable {
   init(of context: HansardRequestContext) {
     self.context = context
   }
+}
 
-  private func incoming() -> IncomingBody {
-    if context.request.headers[.expect]?.lowercased() == "100-continue" {
-      context.channel.triggerUserOutboundEvent(WillReadBody(), promise: nil)
+extension HansardRequestContext {
+  /// The body as it arrives. A client that waits for 100 (Continue) is told to send it.
+  func incomingBody() -> IncomingBody {
+    if request.headers[.expect]?.lowercased() == "100-continue" {
+      channel.triggerUserOutboundEvent(WillReadBody(), promise: nil)
     }
-    return IncomingBody(body: context.request.body, logger: context.logger)
+    return IncomingBody(body: request.body, logger: logger)
   }
 }
 
@@ -27,7 +30,7 @@ extension TypedBody where Shape: RequestObject {
     guard context.announcedBytes ?? 0 <= Limits.requestBodyBytes else {
       throw Refusal.bodyTooLarge(limit: Limits.requestBodyBytes)
     }
-    let buffer = try await incoming().collect(upTo: Limits.requestBodyBytes, charging: context.bodyCharge)
+    let buffer = try await context.incomingBody().collect(upTo: Limits.requestBodyBytes, charging: context.bodyCharge)
     // A body also ends if its task was cancelled. It is then incomplete.
     try Task.checkCancellation()
     return try await JSONBody.decode(Shape.self, from: buffer)
@@ -36,5 +39,5 @@ extension TypedBody where Shape: RequestObject {
 
 extension TypedBody where Shape: RawBody {
   /// The bytes as they arrive.
-  func bytes() -> IncomingBody { incoming() }
+  func bytes() -> IncomingBody { context.incomingBody() }
 }
