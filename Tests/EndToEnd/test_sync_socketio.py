@@ -1,0 +1,429 @@
+"""The sync and commands over Socket.IO, with the clients of PyPI's `python-socketio` and with packets of our own."""
+
+import asyncio
+import concurrent.futures
+import json
+import queue
+
+import pytest
+import requests
+import socketio
+
+from harness.client import new_id
+from harness.engine import PATIENCE_SECONDS, SEPARATOR, Engine, closes, error, receive
+from harness.people import World
+from harness.server import UNLIMITED, Server
+
+PATH = "/socket.io/"
+TRANSPORTS = {"polling": ["polling"], "websocket": ["websocket"], "upgrade": ["polling", "websocket"]}
+APP, OTHER = "https://app.example.org", "https://evil.example.org"
+
+
+def texts(page: dict) -> list[str]:
+    return [item["message"]["text"] for item in page["items"] if item["type"] == "message"]
+
+
+class ThreadClient:
+    """One connection of the client with threads. Its events are in a queue."""
+
+    def __init__(self, url: str, auth: dict, transports: list[str], namespace: str = "/"):
+        self.events: queue.Queue = queue.Queue()
+        self.namespace = namespace
+        self.client = socketio.Client(reconnection=False)
+        for name in ("sync", "end", "expiring", "connect_error", "disconnect"):
+            self.client.on(name, lambda *data, name=name: self.events.put((name, *data)), namespace=namespace)
+        try:
+            self.client.connect(
+                url, auth=auth, transports=transports, namespaces=[namespace], wait_timeout=PATIENCE_SECONDS)
+        except socketio.exceptions.ConnectionError:
+            pass
+
+    def next(self, name: str):
+        """The first argument of the next event, which must have this name."""
+        event = self.events.get(timeout=PATIENCE_SECONDS)
+        assert event[0] == name, event
+        return event[1] if len(event) > 1 else None
+
+    def command(self, method: str, path: str, body=None, **fields) -> dict:
+        return self.call("command", {"method": method, "path": path, "body": body} | fields)
+
+    def call(self, name: str, data) -> dict:
+        return self.client.call(name, data, namespace=self.namespace, timeout=PATIENCE_SECONDS)
+
+    def close(self) -> None:
+        self.client.disconnect()
+
+
+class AsyncClient:
+    """The same with asyncio, on a thread of its own."""
+
+    def __init__(self, url: str, auth: dict, transports: list[str], namespace: str = "/"):
+        self.events: queue.Queue = queue.Queue()
+        self.namespace = namespace
+        self.loop = asyncio.new_event_loop()
+        self.threads = concurrent.futures.ThreadPoolExecutor(1)
+        self.threads.submit(self.loop.run_forever)
+        self.run(self.connect(url, auth, transports))
+
+    def run(self, work):
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE_SECONDS)
+
+    async def connect(self, url: str, auth: dict, transports: list[str]) -> None:
+        self.client = socketio.AsyncClient(reconnection=False)
+        for name in ("sync", "end", "disconnect"):
+
+            async def put(*data, name=name):
+                self.events.put((name, *data))
+
+            self.client.on(name, put, namespace=self.namespace)
+        await self.client.connect(
+            url, auth=auth, transports=transports, namespaces=[self.namespace], wait_timeout=PATIENCE_SECONDS)
+
+    next = ThreadClient.next
+    command = ThreadClient.command
+
+    def call(self, name: str, data) -> dict:
+        return self.run(self.client.call(name, data, namespace=self.namespace, timeout=PATIENCE_SECONDS))
+
+    def close(self) -> None:
+        if not self.loop.is_running():
+            return
+        self.run(self.client.disconnect())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.threads.shutdown()
+
+
+@pytest.fixture
+def engine(server):
+    return Engine(server, PATH)
+
+
+@pytest.fixture
+def open_client(server):
+    """Opens clients, and closes them at the end of the test."""
+    clients = []
+
+    def opened(person, kind=ThreadClient, transports=TRANSPORTS["websocket"], namespace="/", **auth):
+        client = kind(server.url, {"token": person.token} | auth, transports, namespace)
+        clients.append(client)
+        return client
+
+    yield opened
+    for client in clients:
+        client.close()
+
+
+def caught_up(client) -> str:
+    """Reads the initial state. Returns the cursor that continues it."""
+    while True:
+        page = client.next("sync")
+        assert set(page) == {"items", "cursor", "more"}
+        if not page["more"]:
+            return page["cursor"]
+
+
+def newest(client, text: str) -> str:
+    """Reads until a page has this message. Returns its cursor."""
+    while True:
+        page = client.next("sync")
+        if text in texts(page):
+            return page["cursor"]
+
+
+# MARK: Clients
+
+
+@pytest.mark.parametrize("kind", [ThreadClient, AsyncClient], ids=["threads", "asyncio"])
+@pytest.mark.parametrize("transports", TRANSPORTS.values(), ids=TRANSPORTS)
+def test_a_client_follows_sends_and_resumes(world, open_client, kind, transports):
+    anna, ben = world.users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    client = open_client(anna, kind, transports)
+    caught_up(client)
+    ben.send(room, "first")
+    newest(client, "first")
+    id = new_id()
+    answer = client.command("PUT", room.message(id), {"text": "second"})
+    assert answer["status"] == 201 and answer["body"]["id"] == id
+    cursor = newest(client, "second")
+    client.close()
+    ben.send(room, "third")
+    client = open_client(anna, kind, transports, since=cursor)
+    page = client.next("sync")
+    assert texts(page) == ["third"]
+
+
+def test_a_namespace_of_one_room_has_only_that_room(world, open_client):
+    anna, ben = world.users("Anna", "Ben")
+    tea, cake = anna.room("Tea", ben), anna.room("Cake", ben)
+    client = open_client(anna, namespace=f"/rooms-{tea.id}", include=["message"])
+    ben.send(cake, "not here")
+    ben.send(tea, "here")
+    newest(client, "here")
+    with pytest.raises(queue.Empty):
+        while True:
+            assert "not here" not in texts(client.events.get_nowait()[1])
+
+
+# MARK: Packets
+
+
+def polled(engine: Engine, sid: str) -> list[str]:
+    response = engine.get(sid)
+    assert response.status_code == 200, response.text
+    packets = response.text.split(SEPARATOR)
+    assert len(packets) <= 16
+    return [packet for packet in packets if packet != "2"]
+
+
+def read_until(engine: Engine, sid: str, done) -> list[str]:
+    packets: list[str] = []
+    while not any(done(packet) for packet in packets):
+        packets += polled(engine, sid)
+    return packets
+
+
+def connect_error(ws, packet: str, namespace: str = "") -> dict:
+    """The problem with which a CONNECT is refused."""
+    ws.send(f"40{namespace}{packet}")
+    answer = receive(ws)
+    assert answer.startswith(f"44{namespace}"), answer
+    answer = json.loads(answer.removeprefix(f"44{namespace}"))
+    assert answer["message"] == answer["data"]["detail"]
+    assert set(answer["data"]) == {"type", "title", "status", "detail", "code", "requestId"}
+    return answer["data"]
+
+
+def opened(ws, person, namespace: str = "", **fields) -> None:
+    ws.send(f"40{namespace}" + json.dumps({"token": person.token} | fields))
+    assert receive(ws).startswith(f'40{namespace}{{"sid":"')
+
+
+def event_after_sync(ws, namespace: str = "") -> list:
+    """The next event that is not `sync`."""
+    while True:
+        packet = receive(ws)
+        if not packet.startswith(f'42{namespace}["sync"') and packet != "2":
+            return packet
+
+
+def test_a_refused_connect_says_why(world, engine):
+    anna = world.user("Anna")
+    room = anna.room("Tea")
+
+    def payload(**fields) -> str:
+        return json.dumps({"token": anna.token} | fields)
+
+    cases = [
+        ("", "", "access_token_missing", 401),
+        ("", '{"token":"abc"}', "access_token_invalid", 401),
+        ("", payload(since="abc"), "invalid_cursor", 400),
+        ("", payload(perRoom=0), "invalid_query", 400),
+        ("", payload(include=["abc"]), "invalid_query", 400),
+        ("", payload(rooms="abc"), "invalid_field", 400),
+        ("", payload(other=1), "unknown_field", 400),
+        ("/other,", payload(), "namespace_unknown", 404),
+        ("/rooms-abc,", payload(), "namespace_unknown", 404),
+        (f"/rooms-{room.id},", payload(rooms=[room.id]), "invalid_query", 400),
+    ]
+    with engine.opened() as ws:
+        for namespace, packet, code, status in cases:
+            problem = connect_error(ws, packet, namespace)
+            assert (problem["code"], problem["status"]) == (code, status), packet
+        # The session can still be used.
+        opened(ws, anna)
+
+
+def test_a_token_in_the_header_serves_every_namespace_without_one(world, engine):
+    anna = world.user("Anna")
+    with engine.socket(headers={"Authorization": f"Bearer {anna.token}"}) as ws:
+        receive(ws)
+        ws.send("40")
+        assert receive(ws).startswith('40{"sid":"')
+
+
+def test_each_namespace_has_its_own_token_and_end(world, engine):
+    anna, ben = world.users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    with engine.opened() as ws:
+        opened(ws, anna, include=["message"])
+        opened(ws, ben, f"/rooms-{room.id},", include=["message"])
+        ben.call("DELETE", f"/v1/sessions/{ben.tokens['sessionId']}", expect=201)
+        packets = [receive(ws), receive(ws)]
+        name, end = json.loads(packets[0].removeprefix(f"42/rooms-{room.id},"))
+        assert (name, end["code"]) == ("end", "session_ended")
+        assert packets[1] == f"41/rooms-{room.id},"
+        anna.send(room, "still here")
+        assert "still here" in receive(ws)
+
+
+def test_a_token_is_renewed_within_a_stream(world, engine):
+    anna, ben = world.users("Anna", "Ben")
+    fresh = anna.post("/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]})
+    with engine.opened() as ws:
+        opened(ws, anna, include=["message"])
+        ws.send("421" + json.dumps(["authenticate", {"token": fresh["accessToken"]}]))
+        answer = event_after_sync(ws)
+        [answer] = json.loads(answer.removeprefix("431"))
+        assert answer["status"] == 200 and answer["body"]["expiresAt"]
+        ws.send("422" + json.dumps(["authenticate", {"token": ben.token}]))
+        [answer] = json.loads(event_after_sync(ws).removeprefix("432"))
+        assert (answer["status"], answer["body"]["code"]) == (401, "access_token_invalid")
+        name, end = json.loads(event_after_sync(ws).removeprefix("42"))
+        assert (name, end["code"]) == ("end", "access_token_invalid")
+        assert receive(ws) == "41"
+
+
+def test_a_bad_event_gets_a_problem(world, engine):
+    anna = world.user("Anna")
+    room = anna.room("Tea")
+    message = {"method": "PUT", "path": room.message(new_id()), "body": {"text": ""}}
+    cases = [
+        (["command", message], 422, "empty_text"),
+        (["command", {"method": "GET", "path": "/v1/me"}], 405, "method_not_allowed"),
+        (["command", {"method": "PUT", "path": "/v1/nothing"}], 404, "route_not_found"),
+        (["command", {"method": "PUT"}], 400, "invalid_field"),
+        (["command", {"method": "PUT", "path": "/v1/me", "other": 1}], 400, "unknown_field"),
+        (["command", "text"], 400, "invalid_field"),
+        (["command"], 400, "invalid_frame"),
+        (["other", {}], 400, "invalid_frame"),
+    ]
+    head = world.head
+    with engine.opened() as ws:
+        opened(ws, anna, include=["message"])
+        for number, (event, status, code) in enumerate(cases):
+            ws.send(f"42{number}" + json.dumps(event))
+            [answer] = json.loads(event_after_sync(ws).removeprefix(f"43{number}"))
+            assert (answer["status"], answer["body"]["code"]) == (status, code), event
+        # The attachments of a command are read, but it takes none.
+        ws.send(f'451-9["command",{{"_placeholder":true,"num":0}}]')
+        ws.send(b"\x01")
+        [answer] = json.loads(event_after_sync(ws).removeprefix("439"))
+        assert answer["body"]["code"] == "invalid_frame"
+        assert world.head == head
+        # Nobody waits for this answer, so the stream ends with it.
+        ws.send('42["other",{}]')
+        name, end = json.loads(event_after_sync(ws).removeprefix("42"))
+        assert (name, end["code"]) == ("end", "invalid_frame")
+        assert receive(ws) == "41"
+
+
+def test_commands_are_answered_in_any_number(world, engine):
+    anna = world.user("Anna")
+    room = anna.room("Tea")
+    sid = engine.open()
+    assert engine.post(sid, "40" + json.dumps({"token": anna.token, "include": ["preferences"]})).text == "ok"
+    read_until(engine, sid, lambda packet: packet.startswith("40"))
+    commands = [
+        f"42{number}" + json.dumps(
+            ["command", {"method": "PUT", "path": room.message(new_id()), "body": {"text": f"{number}"}}])
+        for number in range(100)
+    ]
+    answers: dict[int, int] = {}
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        post = threads.submit(engine.post, sid, SEPARATOR.join(commands))
+        while len(answers) < 100:
+            for packet in polled(engine, sid):
+                if packet.startswith("43"):
+                    number, _, rest = packet[2:].partition("[")
+                    answers[int(number)] = json.loads("[" + rest)[0]["status"]
+        assert post.result().text == "ok"
+    assert set(answers.values()) == {201}
+    # They are performed in their order.
+    assert anna.texts(room, limit=100) == [f"{number}" for number in range(100)]
+
+
+def test_what_waits_for_a_client_that_does_not_poll_is_bounded(world, engine):
+    anna, ben = world.users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    sid = engine.open()
+    engine.post(sid, "40" + json.dumps({"token": anna.token, "include": ["message"]}))
+    read_until(engine, sid, lambda packet: packet.startswith("40"))
+    # Much more than a session keeps.
+    sent = [f"{number} " + "x" * 16_000 for number in range(40)]
+    for text in sent:
+        ben.send(room, text)
+    seen: list[str] = []
+    while len(seen) < len(sent):
+        for packet in polled(engine, sid):
+            if packet.startswith('42["sync"'):
+                seen += texts(json.loads(packet[2:])[1])
+    assert seen == sent
+
+
+# MARK: Requests
+
+
+def test_pages_of_other_origins_are_refused(tmp_path):
+    server = Server(tmp_path / "data", environment=UNLIMITED | {"HANSARD_CROSS_ORIGIN_ORIGINS": APP}).start()
+    try:
+        engine = Engine(server, PATH)
+        for origin, status in [(OTHER, 403), (APP, 200), (server.url, 200), ("null", 403)]:
+            response = engine.request("GET", headers={"Origin": origin})
+            assert response.status_code == status, origin
+            if status == 403:
+                assert error(response) == (403, 4, "origin_not_allowed")
+        assert engine.request("GET", headers={"Origin": APP}).headers["Access-Control-Allow-Origin"] == APP
+        preflight = requests.options(server.url + PATH, timeout=PATIENCE_SECONDS, headers={
+            "Origin": APP, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"})
+        assert preflight.status_code == 204
+        assert preflight.headers["Access-Control-Allow-Methods"] == "GET, HEAD, POST"
+        with pytest.raises(Exception, match="403"):
+            engine.socket(headers={"Origin": OTHER})
+        with engine.socket(headers={"Origin": APP}) as ws:
+            assert receive(ws).startswith("0{")
+    finally:
+        server.end()
+
+
+def test_other_methods_are_refused(engine):
+    assert error(engine.request("PUT")) == (400, 2, "engine_method_invalid")
+    assert error(engine.request("DELETE", sid="A" * 22)) == (400, 3, "engine_request_invalid")
+    response = engine.request("PROPFIND")
+    assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD, POST")
+
+
+def test_a_packet_that_is_not_possible_ends_the_session(engine):
+    for packet in ["4", "49", '42["message"]', "2probe", "b@", "4" + "x" * 131_072]:
+        with engine.opened() as ws:
+            ws.send(packet)
+            assert closes(ws), packet
+
+
+def test_an_address_has_a_limited_number_of_sessions(tmp_path):
+    server = Server(tmp_path / "data").start()
+    try:
+        engine = Engine(server, PATH)
+        with requests.Session() as http:
+            def status() -> int:
+                return http.get(engine.url, params={"EIO": 4, "transport": "polling"}, timeout=60).status_code
+
+            assert {status() for _ in range(1_000)} == {200}
+            assert status() == 429
+        with pytest.raises(Exception, match="429"):
+            engine.socket()
+    finally:
+        server.end()
+
+
+def test_a_stop_is_announced(tmp_path):
+    server = Server(tmp_path / "data").start()
+    try:
+        anna = World(server).user("Anna")
+        engine = Engine(server, PATH)
+        sid = engine.open()
+        engine.post(sid, "40" + json.dumps({"token": anna.token, "include": ["message"]}))
+        read_until(engine, sid, lambda packet: packet.startswith("40"))
+        with engine.opened() as ws, concurrent.futures.ThreadPoolExecutor() as threads:
+            opened(ws, anna, include=["message"])
+            poll = threads.submit(lambda: read_until(engine, sid, lambda packet: packet.startswith('42["end"')))
+            stop = threads.submit(server.stop)
+            for packets in (poll.result(), [event_after_sync(ws), receive(ws)]):
+                ends = [packet for packet in packets if packet.startswith('42["end"')]
+                assert json.loads(ends[0][2:])[1]["code"] == "shutting_down"
+                assert 0 <= json.loads(ends[0][2:])[1]["resumeAfterMilliseconds"] <= 10_000
+                assert packets[-1] == "41" or "41" in packets
+            assert closes(ws)
+            stop.result()
+    finally:
+        server.end()
