@@ -28,8 +28,10 @@ public struct AuthenticateFrame: RequestObject {
     case type, token, since, perRoom, rooms, include
   }
 
-  public var type: String
-  public var token: String
+  /// Absent in Socket.IO, where the packet or the name of the event says it.
+  public var type: String?
+  /// Absent if the request of the connection had one.
+  public var token: String?
   public var since: String?
   public var perRoom: Int?
   public var rooms: [String]?

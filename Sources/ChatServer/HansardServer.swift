@@ -39,13 +39,13 @@ package struct HansardServer: Sendable {
     }
   }
 
-  private let chat: ChatService
+  let chat: ChatService
   private let issuer: TokenIssuer
   private let identities: IdentityProviders
   private let authenticator: Authenticator
   private let outbox: (@Sendable () -> ProjectionStatus)?
-  private let bodies = BodyBudget()
-  private let responses = ResponseBudget()
+  let bodies = BodyBudget()
+  let responses = ResponseBudget()
   private let tickets = StreamTickets()
 
   /// - Parameter outbox: the status of the push outbox, for readiness checks; nil if push is off.
@@ -69,14 +69,20 @@ package struct HansardServer: Sendable {
       proxies: protection.proxies, limiter: limiter, isOfService: { [authenticator] in authenticator.isOfService($0) })
     let opening = StreamOpening(chat: chat, responses: responses)
     let origins = OriginRule(protection.crossOrigin)
-    let responder = router(configuration, limiter, addresses, opening, origins).buildResponder()
+    // Commands are passed to the gate, which is open by then, because the router needs what needs the services.
     let services = StreamServices(
-      chat: chat, authenticator: authenticator, limiter: limiter, opening: opening, responder: responder)
+      chat: chat, authenticator: authenticator, limiter: limiter, opening: opening,
+      responder: GateResponder(gate: gate))
+    let engines = engines(configuration, services, origins, addresses, logger)
+    let responder = router(configuration, limiter, addresses, opening, origins, engines).buildResponder()
     let sync = SyncSocketAdmission(
       services: services, tickets: tickets, origins: origins, addresses: addresses, logger: logger)
     gate.open(
-      responder, sockets: .all(sync: sync, servesConformance: configuration.servesConformance),
-      endStreams: { [live = chat.live] in live.endStreams() })
+      responder, sockets: .all(sync: sync, engines, servesConformance: configuration.servesConformance),
+      endStreams: { [live = chat.live] in
+        live.endStreams()
+        for engine in engines { engine.stop() }
+      })
   }
 
   private static func application(
@@ -126,7 +132,7 @@ package struct HansardServer: Sendable {
 
   private func router(
     _ configuration: Configuration, _ limiter: RateLimiter, _ addresses: AddressRateCheck, _ opening: StreamOpening,
-    _ origins: OriginRule
+    _ origins: OriginRule, _ engines: [EngineEndpoint]
   ) -> Router<ServerContext> {
     let router = Router(context: ServerContext.self, options: .autoGenerateHeadEndpoints)
     let protection = configuration.protection
@@ -144,6 +150,7 @@ package struct HansardServer: Sendable {
       add(route.ending(lists: configuration.endCursor), handlers, limiter, reads, to: router)
     }
     if configuration.servesBench { add(RouteTable.bench, handlers, limiter, reads, to: router) }
+    for engine in engines { add(engine, to: router) }
     return router
   }
 
@@ -172,7 +179,8 @@ package struct HansardServer: Sendable {
         try await route.handle(handlers, requestContext)
       }
       if readClass == .waiting, let principal { try authenticator.requireStillValid(principal) }
-      if readClass != .media {
+      // The response to a command of a stream is not written to this channel.
+      if readClass != .media, CommandTurn.current == nil {
         response = try responses.charge(response, to: context.address, over: context.channel, context.logger)
       }
       if let fields { response.headers.append(contentsOf: fields) }

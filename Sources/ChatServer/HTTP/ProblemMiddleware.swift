@@ -56,6 +56,7 @@ struct ProblemMiddleware: RouterMiddleware {
   /// The methods that a path supports, in alphabetical order; empty if there is no such path. A path that supports GET
   /// also supports HEAD. As in the router, a literal path takes precedence over one with a parameter.
   static func methods(of path: String) -> [String] {
+    if path.split(separator: "/") == EngineEndpoint.chatPath.split(separator: "/") { return EngineEndpoint.methods }
     let path = path.split(separator: "/", omittingEmptySubsequences: false)
     let matching = Endpoints.all.filter { endpoint in
       let template = endpoint.path.split(separator: "/", omittingEmptySubsequences: false)

@@ -172,7 +172,7 @@ final class StreamCommands: Sendable {
   private func respond(to frame: CommandFrame, _ turn: CommandTurn) async -> CommandResponse {
     do {
       let request = try CommandRequest(frame, credentials, forwardedFor: origin.forwardedFor).request
-      let context = ServerContext(on: origin.channel, origin.logger)
+      let context = ServerContext(on: origin.channel, client: origin.address, origin.logger)
       let response = try await CommandTurn.$current.withValue(turn) {
         try await responder.respond(to: request, context: context)
       }

@@ -114,7 +114,8 @@ final class SyncSocket: WebSocketApplication {
     do {
       switch try SocketFrame(message) {
       case .authenticate(let frame):
-        let credentials = Credentials(authorization: "Bearer \(frame.token)")
+        guard let token = frame.token else { throw Refusal.accessTokenMissing }
+        let credentials = Credentials(authorization: "Bearer \(token)")
         if case .waiting = state {
           guard let options = try beginning?.options() else { return }
           start(credentials, options.overridden(by: frame))

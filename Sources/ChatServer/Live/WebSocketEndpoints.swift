@@ -29,10 +29,15 @@ struct WebSocketEndpoints: WebSocketAdmission {
 }
 
 extension WebSocketEndpoints {
-  /// - Parameter servesConformance: whether the endpoints of `hansard serve --conformance` are served too.
-  static func all(sync: SyncSocketAdmission, servesConformance: Bool) -> WebSocketEndpoints {
+  /// - Parameters:
+  ///   - engines: the paths of Engine.IO.
+  ///   - servesConformance: whether the endpoints of `hansard serve --conformance` are served too.
+  static func all(
+    sync: SyncSocketAdmission, _ engines: [EngineEndpoint], servesConformance: Bool
+  ) -> WebSocketEndpoints {
     var paths: [String: any WebSocketAdmission] = [Endpoints.syncSocket.path: sync]
     if servesConformance { paths["/conformance/ws"] = EchoAdmission() }
+    for engine in engines { paths[engine.settings.path] = engine }
     return WebSocketEndpoints(paths)
   }
 }

@@ -41,7 +41,7 @@ struct ServerContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   let channel: any Channel
   /// The other end of the connection.
-  let peer: NetworkAddress?
+  private(set) var peer: NetworkAddress?
   /// The client's address, if it is known.
   var address: NetworkAddress?
   /// The status of the address's rate limit; nil if the request was not counted.
@@ -54,10 +54,12 @@ struct ServerContext: RequestContext {
   }
 
   /// The context of a request that did not arrive as one.
-  init(on channel: any Channel, _ logger: Logger) {
+  /// - Parameter client: its address, if the channel may be closed already.
+  init(on channel: any Channel, client: NetworkAddress? = nil, _ logger: Logger) {
     var logger = logger
     // Hummingbird reads the ID from here.
     logger[metadataKey: "hb.request.id"] = .stringConvertible(RequestID())
     self.init(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+    peer = client ?? peer
   }
 }
