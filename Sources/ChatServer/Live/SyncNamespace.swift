@@ -43,7 +43,7 @@ final class SyncNamespace: SocketApplication {
   /// - Throws: `Refusal` if there is no such namespace.
   private func options(_ frame: AuthenticateFrame) throws -> SyncOptions {
     let name = connection.namespace.name
-    var options = SyncOptions(frame)
+    var options = SyncOptions().overridden(by: frame)
     if connection.namespace == .main { return options }
     guard name.hasPrefix(Self.roomPrefix) else { throw Refusal.namespaceUnknown }
     let id = String(name.dropFirst(Self.roomPrefix.count))
@@ -55,8 +55,7 @@ final class SyncNamespace: SocketApplication {
 
   private func start(_ credentials: Credentials, _ options: SyncOptions) {
     let namespace = NIOLoopBound(self, eventLoop: connection.eventLoop)
-    Task { [stream, port, eventLoop = connection.eventLoop] in
-      let end = try? await stream.run(credentials, options)
+    stream.start(credentials, options) { [stream, port, eventLoop = connection.eventLoop] end in
       // The commands in flight get their responses first.
       if port.isReady { await stream.commands.drain() }
       eventLoop.execute { namespace.value.finish(end ?? StreamEnd(refusing: CancellationError())) }
@@ -138,6 +137,7 @@ final class SyncNamespace: SocketApplication {
 
   private func renew(_ frame: AuthenticateFrame, _ acknowledgement: SocketEventID?) throws {
     guard let token = frame.token else { throw Refusal.accessTokenMissing }
+    guard frame.hasOnlyToken else { throw Refusal.invalidField("An event that renews the token has only that.") }
     let credentials = Credentials(authorization: "Bearer \(token)")
     let namespace = NIOLoopBound(self, eventLoop: connection.eventLoop)
     Task { [stream, port, eventLoop = connection.eventLoop] in
@@ -198,6 +198,14 @@ private final class NamespacePort: StreamPort {
 
   func expiring(_ expiring: StreamExpiring) {
     connection.send(SocketArguments(event: "expiring", [SyncNamespace.json(expiring)]))
+  }
+
+  func typing(_ typing: StreamTyping) {
+    connection.send(SocketArguments(event: "typing", [SyncNamespace.json(typing)]))
+  }
+
+  func presence(_ presence: StreamPresence) {
+    connection.send(SocketArguments(event: "presence", [SyncNamespace.json(presence)]))
   }
 
   func untilWritable() async throws { try await connection.untilWritable() }

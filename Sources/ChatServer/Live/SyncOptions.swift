@@ -15,6 +15,9 @@ struct SyncOptions: Sendable {
   var rooms: [String]?
   var include: [String]?
 
+  /// Everything, from the current state on.
+  init() {}
+
   /// What the query of a request says.
   init(_ uri: URI) throws {
     since = try uri.parameter("since")

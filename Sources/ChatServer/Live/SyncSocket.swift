@@ -205,7 +205,7 @@ struct SocketPort: StreamPort {
     close(end.closeCode, reason: end.code)
   }
 
-  private func close(_ code: WebSocketCloseCode, reason: String = "") {
+  func close(_ code: WebSocketCloseCode, reason: String = "") {
     socket.close(code, reason: reason)
     // Otherwise the client's close frame would not be read.
     socket.resumeReading()
