@@ -131,6 +131,13 @@ private final class ConnectionUnderTest {
     #expect(connection.value.deadline == nil)
   }
 
+  @Test("nobody is silent while the caller does not read")
+  func unreadSilence() {
+    #expect(connection.perform { $0.tick(now: .seconds(100), isReading: false) }.contains(.end(.silent)) == false)
+    #expect(tick(.seconds(159)).contains(.end(.silent)) == false)
+    #expect(tick(.seconds(160)) == [.end(.silent)])
+  }
+
   @Test("a protocol above can do without pings")
   func noPings() {
     var limits = Self.limits

@@ -226,11 +226,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     // arrive, and the client could lose the response.
     context.close(mode: .output, promise: nil)
     stop()
-    timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) { context.close(promise: nil) }
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: LingeringClose.time) { context.close(promise: nil) }
   }
-
-  /// How long a connection that has been ended still accepts bytes before it is closed.
-  private static let lingerTime = TimeAmount.seconds(1)
 
   private static func response(to refusal: Refusal) throws -> (head: HTTPResponse, body: ByteBuffer) {
     let mapping = ProblemMapping(refusal)

@@ -11,7 +11,7 @@ import SocketProtocols
 ///
 /// NIO's decoder parses nothing after a request with `Upgrade`, whatever the server responds. So such a request is the last
 /// of its connection: unless it becomes a WebSocket, its response gets `Connection: close`, and the connection ends. Until
-/// then nothing more is read, because the decoder would keep it in memory.
+/// then nothing more is read.
 final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -36,8 +36,8 @@ final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
   private var requestsInFlight = 0
   private var context: ChannelHandlerContext?
   private var hasHeldRead = false
-  /// An HTTP/2 stream cannot become a WebSocket (RFC 8441 is not offered).
-  private var isHTTP1 = false
+  /// Nil for an HTTP/2 stream, which cannot become a WebSocket (RFC 8441 is not offered).
+  private var bytes: UpgradeBytes?
 
   init(_ admission: any WebSocketAdmission, proxies: TrustedProxies) {
     self.admission = admission
@@ -46,7 +46,10 @@ final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    isHTTP1 = RequestDecoder.replace(on: context.eventLoop, in: context.pipeline.syncOperations)
+    let pipeline = context.pipeline.syncOperations
+    guard let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) else { return }
+    let bytes = UpgradeBytes()
+    if (try? pipeline.addHandler(bytes, position: .before(decoder))) != nil { self.bytes = bytes }
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
@@ -80,7 +83,7 @@ final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
     case (.passing, .head(let request)): begin(request, data, context)
     case (.passing, _), (.last(isComplete: false), .body): context.fireChannelRead(data)
     case (.last(isComplete: false), .end):
-      state = .last(isComplete: true)
+      completeLast()
       context.fireChannelRead(data)
     case (.holding(let request, let handshake), .end): check(request, handshake, context)
     // A decoder that goes on after the last request has found one that nobody waits for.
@@ -89,7 +92,7 @@ final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func begin(_ request: HTTPRequest, _ data: NIOAny, _ context: ChannelHandlerContext) {
-    if isHTTP1, request.endsHTTP {
+    if bytes != nil, request.endsHTTP {
       if let handshake = handshake(of: request, context) {
         state = .holding(request, handshake)
         return
@@ -112,6 +115,12 @@ final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func check(_ request: HTTPRequest, _ handshake: WebSocketHandshake, _ context: ChannelHandlerContext) {
+    // A client that sends more before it has the response breaks a rule (RFC 6455, section 4.1).
+    guard bytes?.endsWithHead == true else {
+      replay(request, context)
+      return
+    }
+    bytes?.mode = .holding
     let takeover = NIOLoopBound(self, eventLoop: context.eventLoop)
     let task = Task { [admission, channel = context.channel] in
       let acceptance = await admission.accept(request, on: channel)
@@ -123,10 +132,7 @@ final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
   private func decide(_ acceptance: WebSocketAcceptance?) {
     guard case .checking(let request, let handshake, _) = state, let context else { return }
     guard let acceptance else {
-      state = .last(isComplete: true)
-      requestsInFlight += 1
-      context.fireChannelRead(wrapInboundOut(.head(request)))
-      context.fireChannelRead(wrapInboundOut(.end(nil)))
+      replay(request, context)
       context.fireChannelReadComplete()
       return
     }
@@ -140,10 +146,20 @@ final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
       try WebSocketPipeline.replaceHTTP(in: channel, acceptance, address: address)
     } catch {
       channel.close(promise: nil)
-      return
     }
-    // Whether or not a read was held: a second one changes nothing.
-    channel.read()
+  }
+
+  /// Passes a held request on to the router.
+  private func replay(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
+    completeLast()
+    requestsInFlight += 1
+    context.fireChannelRead(wrapInboundOut(.head(request)))
+    context.fireChannelRead(wrapInboundOut(.end(nil)))
+  }
+
+  private func completeLast() {
+    state = .last(isComplete: true)
+    bytes?.mode = .dropping
   }
 
   // MARK: Responses

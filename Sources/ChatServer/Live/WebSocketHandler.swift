@@ -109,6 +109,8 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func close(_ code: WebSocketCloseCode, reason: String) {
     guard let context, application != nil else { return }
     perform(connection.close(code, reason: reason, now: Self.now(context.eventLoop)))
+    // The client's close frame may be behind messages, which are dropped now.
+    resumeReading()
     arm()
   }
 
@@ -135,7 +137,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
     whenWritable(promise)
   }
 
-  func pauseReading() { isPaused = true }
+  func pauseReading() { isPaused = connection.isWritable }
 
   func resumeReading() {
     isPaused = false

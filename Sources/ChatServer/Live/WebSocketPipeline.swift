@@ -28,14 +28,18 @@ enum WebSocketPipeline {
     remove(HTTPResponseEncoder.self, pipeline)
     remove(FrameGuard.self, pipeline)
     try ReceiveBuffer.bound(of: channel)
-    let frames = ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: acceptance.limits.messages.messageBytes))
+    let longestFrame = max(acceptance.limits.messages.messageBytes, WebSocketFrameHeader.controlBytes)
+    let frames = ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: longestFrame))
     let handler = WebSocketHandler(acceptance.limits, on: channel.eventLoop)
     try pipeline.addHandlers([frames, handler], position: .after(decoder))
     handler.open(acceptance.makeApplication(), address: address)
-    // Passes on the bytes that arrived behind the request. A client that sends frames before it has the response breaks a
-    // rule (RFC 6455, section 4.1), but if these bytes were dropped, the next ones could not be read.
-    pipeline.removeHandler(decoder, promise: nil)
-    channel.pipeline.fireChannelReadComplete()
+    // The decoder is removed a little later. Until then, the bytes that arrive are held.
+    let removed = channel.eventLoop.makePromise(of: Void.self)
+    pipeline.removeHandler(decoder, promise: removed)
+    removed.futureResult.whenComplete { _ in
+      remove(UpgradeBytes.self, channel.pipeline.syncOperations)
+      channel.read()
+    }
   }
 
   private static func remove<Handler: RemovableChannelHandler>(
@@ -44,7 +48,6 @@ enum WebSocketPipeline {
     guard let context = try? pipeline.context(handlerType: type) else { return }
     pipeline.removeHandler(context: context, promise: nil)
   }
-
 }
 
 /// NIO keeps a receive buffer for each connection. By default it has 2 KiB and more, and there can be several.
@@ -56,33 +59,6 @@ enum ReceiveBuffer {
       maximum: Limits.webSocketMaximumReceiveBytes)
     try channel.syncOptions?.setOption(.recvAllocator, value: allocator)
     try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
-  }
-}
-
-/// The decoder of HTTP/1 requests. Hummingbird's own drops the bytes behind a request with `Upgrade` when it is removed.
-enum RequestDecoder {
-  static var limits: NIOHTTPDecoderLimitConfiguration {
-    var limits = NIOHTTPDecoderLimitConfiguration()
-    limits.maxHeaderFieldSize = Limits.headerFieldBytes
-    limits.maxHeaderListSize = Limits.headerBytes
-    limits.maxHeaderFieldCount = Limits.headerFields
-    return limits
-  }
-
-  /// Puts a decoder that passes these bytes on in the place of Hummingbird's. That is removed in the next turn of the event
-  /// loop. With TLS, the first request can arrive before, because it waited for the choice of the protocol.
-  /// - Returns: whether the pipeline is that of an HTTP/1 connection.
-  static func replace(on eventLoop: any EventLoop, in pipeline: ChannelPipeline.SynchronousOperations) -> Bool {
-    guard let old = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) else { return false }
-    let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
-    let reads = HeldReads()
-    guard (try? pipeline.addHandler(ByteToMessageHandler(decoder), position: .after(old))) != nil,
-      (try? pipeline.addHandler(reads, position: .before(old))) != nil
-    else { return false }
-    let isRemoved = eventLoop.makePromise(of: Void.self)
-    isRemoved.futureResult.assumeIsolated().whenComplete { _ in pipeline.removeHandler(reads, promise: nil) }
-    pipeline.removeHandler(old, promise: isRemoved)
-    return true
   }
 }
 
