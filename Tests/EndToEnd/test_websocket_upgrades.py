@@ -1,13 +1,15 @@
 """Connections that ask for an upgrade, and the mode in which `/conformance/ws` exists."""
 
 import socket
+import ssl
 import struct
 import subprocess
 
 import pytest
 
+from harness import certificates
 from harness.places import hansard_binary
-from harness.server import Server
+from harness.server import UNLIMITED, Server
 from harness.websocket import CLOSE, TEXT, Connection, WebSocket, close_payload, encode, upgrade
 
 PATH = "/conformance/ws"
@@ -91,6 +93,28 @@ def test_a_client_that_reads_nothing_is_not_read_either(server):
                 echo.socket.sendall(message)
                 sent += len(message)
         assert 0 < sent < UNREAD_BYTES
+
+
+def test_websockets_over_tls(tmp_path):
+    certificate = certificates.make(tmp_path / "certificate")
+    server = Server(
+        tmp_path / "data", "--conformance", authority=str(certificate.authority),
+        environment=UNLIMITED | {
+            "HANSARD_TLS_CERTIFICATE_FILE": str(certificate.certificate),
+            "HANSARD_TLS_KEY_FILE": str(certificate.key),
+        }).start()
+    for protocols in ([], ["http/1.1"]):
+        context = ssl.create_default_context(cafile=server.authority)
+        if protocols:
+            context.set_alpn_protocols(protocols)
+        with WebSocket(server, PATH, context) as echo:
+            for length in (5, 300, 1_000_000):
+                echo.send_frame(TEXT, b"x" * length)
+                echo.expect(TEXT, b"x" * length)
+            echo.send_frame(CLOSE, close_payload(1000))
+            # TLS is closed too, otherwise this fails.
+            echo.expect_close(1000)
+    server.stop()
 
 
 def test_a_stop_closes_sockets(tmp_path):
