@@ -197,7 +197,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
     if !isHandlingRead { context.flush() }
   }
 
-  /// Does nothing if the application was told of an ending before.
+  /// The first ending counts.
   private func finish(_ ending: WebSocketEnding) {
     guard let application else { return }
     self.application = nil
@@ -213,14 +213,12 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   // MARK: Events
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    switch event {
-    case ChannelEvent.inputClosed:
+    if event as? ChannelEvent == .inputClosed {
       // A WebSocket cannot be closed in one direction only.
       finish(.disconnected)
       context.close(promise: nil)
-    case is ChannelShouldQuiesceEvent: stop(context)
-    default: break
     }
+    if event is ChannelShouldQuiesceEvent { stop(context) }
     context.fireUserInboundEventTriggered(event)
   }
 
