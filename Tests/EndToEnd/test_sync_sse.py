@@ -405,10 +405,26 @@ def secure(tmp_path_factory):
     server.end()
 
 
+def http2_client(world: World) -> httpx.Client:
+    return httpx.Client(http2=True, verify=ssl.create_default_context(cafile=world.server.authority), timeout=60)
+
+
+def test_an_unread_stream_does_not_delay_the_others_of_its_connection(secure):
+    anna, ben = secure.users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    with http2_client(secure) as http2:
+        opening = open_events_over_http2(http2)
+        unread, read = (LiveClient(ben.again(), open=opening).begin() for _ in range(2))
+        sent = [anna.send(room, f"{number} {'x' * MESSAGE_BYTES}"[:MESSAGE_BYTES]) for number in range(60)]
+        for client in (read, unread):
+            client.reach(sent[-1]["position"])
+            assert messages_of(client.items) == [message["text"] for message in sent]
+
+
 def test_streams_over_tls_and_http_2(secure):
     anna, ben = secure.users("Anna", "Ben")
     room = anna.room("Tea", ben)
-    with httpx.Client(http2=True, verify=ssl.create_default_context(cafile=secure.server.authority), timeout=60) as http2:
+    with http2_client(secure) as http2:
         opening = open_events_over_http2(http2)
         clients = [live(ben)] + [LiveClient(ben.again(), open=opening).begin() for _ in range(5)]
         for number in range(3):
