@@ -31,7 +31,8 @@ EXAMPLES_AN_OPERATION = 20
 SEED = int(os.environ.get("HANSARD_FUZZ_SEED", "1"))
 # The statuses of responses to requests that fit their schema. 410, 416 and 422 are for rules that no schema can
 # express: a time that has passed, a text with too many bytes, an invite that is used up, a range beyond the end of a
-# file. 426 is for requests that are not those of a WebSocket. The other failures that are not the server's fault are in harness/schemathesis_hooks.py.
+# file. 426 is for requests that are not those of a WebSocket. The other failures that are not the server's fault are in
+# harness/schemathesis_hooks.py.
 FITTING = ["2xx", "304", "401", "403", "404", "409", "410", "416", "422", "426", "429"]
 # The share of IDs in the requests that name existing objects.
 KNOWN_SHARE = 0.8
@@ -74,7 +75,8 @@ def known(operation: Operation) -> dict[str, str]:
     named = {f"{each['in']}.{each['name']}": each["example"] for each in needed}
     example = body_example(operation)
     fields = body_schema(operation).get("required", [])
-    return named | {f"body.{name}": example[name] for name in fields if example.get(name) in MEANINGS}
+    return named | {f"body.{name}": example[name] for name in fields
+                    if isinstance(example.get(name), str) and example[name] in MEANINGS}
 
 
 def settings(folder: pathlib.Path) -> pathlib.Path:
