@@ -20,6 +20,10 @@ POLICY = 1008
 CLOSE_CODES = {
     "shutting_down": 1001, "internal_error": 1011, "reader_too_slow": 1013, "overloaded": 1013, "projection_behind": 1013,
     "frame_too_large": 1009}
+# The fields of the server's other messages.
+FIELDS = {
+    "ready": {"expiresAt"}, "expiring": {"expiresAt"}, "typing": {"roomId", "userId", "until"},
+    "presence": {"userId", "presence"}}
 # Frames that break RFC 6455 have codes of their own, and then the close frame has no reason.
 BROKEN_FRAMES = {"websocket_malformed": {1002, 1009}, "invalid_utf8": {1007}, "frame_too_large": {1009}}
 
@@ -186,7 +190,7 @@ class SocketStream:
             assert documented_codes()[message["code"]] and message["detail"]
             contract().codes_seen.add(message["code"])
         else:
-            assert name in ("ready", "expiring") and set(message) == {"type", "expiresAt"}, message
+            assert set(message) == {"type", *FIELDS[name]}, message
         return Frame(name, message)
 
     def _respond(self, message: dict) -> None:
