@@ -93,6 +93,8 @@ def test_both_versions_of_http_give_the_same_results(secure, http2, version):
         assert told.content == b"" and told.headers["Content-Length"] == str(
             len(http.get("/v1/me", headers=headers).content))
         assert http.get("/v1/me").status_code == 401
+        # HTTP/2 forbids the field.
+        assert ("Upgrade" in http.get("/v1/sync/socket").headers) == (not http2)
         assert http.get("/v1/nothing").json()["code"] == "route_not_found"
         assert http.get("/v1/me?x=" + "y" * 9_000, headers=headers).json()["code"] == "target_too_long"
         big = http.post("/v1/accounts", content=b"x" * 200_000)

@@ -4,6 +4,7 @@ import ChatService
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOCore
 
 /// The outermost layer. It applies the rate limit of the address, turns errors into problem details (RFC 9457),
 /// responds with 405 if a path exists only for other methods, and adds the headers that every response has.
@@ -33,6 +34,8 @@ struct ProblemMiddleware: RouterMiddleware {
   private func respond(to error: any Error, _ request: Request, _ context: ServerContext) throws -> Response {
     var mapping = ProblemMapping(error, at: now())
     if let status = legacyStatus.status(of: mapping.code) { mapping.status = status }
+    // HTTP/2 forbids it (RFC 9113, section 8.2.2), and NIO would end the connection.
+    if context.channel.isHTTP2Stream { mapping.headers[.upgrade] = nil }
     if mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCausedByClient(error) {
       // Logs the route as it is declared, because a path may contain an invite's token.
       context.logger.error(
@@ -71,4 +74,9 @@ struct ProblemMiddleware: RouterMiddleware {
 
 extension AnyEndpoint {
   fileprivate var parameterCount: Int { path.count { $0 == "{" } }
+}
+
+extension Channel {
+  /// Its parent is a connection, and that of a connection is the socket that listens.
+  fileprivate var isHTTP2Stream: Bool { parent?.parent != nil }
 }
