@@ -6,6 +6,8 @@ import SocketProtocols
 enum SocketFrame {
   case authenticate(AuthenticateFrame)
   case command(id: String, CommandFrame)
+  /// A command that has a response only if it is refused.
+  case saying(CommandFrame)
   /// A command that has a response, but cannot be performed.
   case malformedCommand(id: String?, any Error)
 
@@ -29,7 +31,19 @@ enum SocketFrame {
     switch head.type {
     case "authenticate": self = .authenticate(try JSONBody.decode(AuthenticateFrame.self, from: document))
     case "command": self = Self.command(head.id, document)
-    default: throw Refusal.invalidFrame(#"The type of a message must be "authenticate" or "command"."#)
+    case "typing": self = Self.saying { try CommandFrame(JSONBody.decode(TypingFrame.self, from: document)) }
+    case "presence": self = Self.saying { try CommandFrame(JSONBody.decode(PresenceFrame.self, from: document)) }
+    case "open": self = Self.saying { try CommandFrame(JSONBody.decode(OpenFrame.self, from: document)) }
+    default:
+      throw Refusal.invalidFrame("The type of a message must be authenticate, command, typing, presence or open.")
+    }
+  }
+
+  private static func saying(_ frame: () throws -> CommandFrame) -> SocketFrame {
+    do {
+      return .saying(try frame())
+    } catch {
+      return .malformedCommand(id: nil, error)
     }
   }
 

@@ -96,8 +96,11 @@ final class SyncNamespace: SocketApplication {
       switch event.name {
       case "command": perform(try Self.frame(CommandFrame.self, event[1]), acknowledgement)
       case "authenticate": try renew(try Self.frame(AuthenticateFrame.self, event[1]), acknowledgement)
+      case "typing": perform(try CommandFrame(Self.frame(TypingFrame.self, event[1])), acknowledgement)
+      case "presence": perform(try CommandFrame(Self.frame(PresenceFrame.self, event[1])), acknowledgement)
+      case "open": perform(try CommandFrame(Self.frame(OpenFrame.self, event[1])), acknowledgement)
       case nil, .some:
-        throw Refusal.invalidFrame(#"The name of an event must be "authenticate" or "command"."#)
+        throw Refusal.invalidFrame("The name of an event must be authenticate, command, typing, presence or open.")
       }
     } catch {
       // A client that waits for an acknowledgement gets the problem.

@@ -126,6 +126,9 @@ final class SyncSocket: WebSocketApplication {
       case .command(let id, let frame):
         if case .waiting = state { throw Refusal.accessTokenMissing }
         perform(frame, id, stream, port)
+      case .saying(let frame):
+        if case .waiting = state { throw Refusal.accessTokenMissing }
+        perform(frame, nil, stream, port)
       case .malformedCommand(let id, let error):
         if case .waiting = state { throw Refusal.accessTokenMissing }
         port.respond(CommandResponse(refusing: error), to: id)
@@ -149,10 +152,11 @@ final class SyncSocket: WebSocketApplication {
     }
   }
 
-  private func perform(_ frame: CommandFrame, _ id: String, _ stream: MessageStream, _ port: SocketPort) {
+  /// - Parameter id: nil if the client is told only of a problem.
+  private func perform(_ frame: CommandFrame, _ id: String?, _ stream: MessageStream, _ port: SocketPort) {
     let socket = NIOLoopBound(self, eventLoop: port.socket.eventLoop)
     stream.commands.perform(frame) { [commands = stream.commands] response in
-      port.respond(response, to: id)
+      if id != nil || response.status >= 400 { port.respond(response, to: id) }
       guard commands.areTooMany else { return port.socket.resumeReading() }
       port.socket.eventLoop.execute { socket.value.end(StreamEnd(refusing: Refusal.tooManyCommands)) }
     }
