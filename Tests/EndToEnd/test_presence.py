@@ -5,6 +5,7 @@ import json
 from harness.client import new_id
 from harness.command import hansard
 from harness.event_stream import EventStream
+from harness.live_sockets import SocketStream, open_socket
 from harness.people import Person, Room, World
 from harness.times import later
 from harness.waiting import wait_until
@@ -110,6 +111,39 @@ def test_a_session_without_a_stream_is_offline_and_shows_no_room(world):
         anna.refused("invalid_field", "PUT", "/v1/me/presence", {"presence": presence})
     for rooms in ([*most, new_id()], ["tea"], room.id):
         anna.refused("invalid_field", "PUT", "/v1/me/open-rooms", {"roomIds": rooms})
+
+
+def comes(stream: SocketStream, name: str, person: Person) -> dict:
+    """The next frame with this name about this person."""
+    while (frame := stream.frame()).name != name or frame.data["userId"] != person.id:
+        assert frame.name != "end", frame.data
+    return frame.data
+
+
+def test_a_socket_shows_the_same_and_has_frames_to_say_it(world):
+    device = new_id()
+    anna, ben = world.user("Anna", deviceId=device), world.user("Ben")
+    room = anna.room("Tea", ben)
+    with open_socket(anna) as annas, open_socket(ben) as bens:
+        assert comes(bens, "presence", anna)["presence"] == comes(annas, "presence", ben)["presence"] == "online"
+        annas.send({"type": "typing", "roomId": room.id, "typing": True})
+        assert comes(bens, "typing", anna)["until"] is not None
+        annas.send({"type": "typing", "roomId": room.id, "typing": False})
+        assert comes(bens, "typing", anna)["until"] is None
+        annas.send({"type": "open", "roomIds": [room.id]})
+        annas.send({"type": "presence", "presence": "away"})
+        # They are performed in order, so this shows that those before had no response.
+        assert annas.command("PUT", "/v1/me/presence", {"presence": "online"}, expect=200) == {"presence": "online"}
+        assert not annas.responses
+        refused = {
+            "room_not_found": {"type": "typing", "roomId": new_id(), "typing": True},
+            "invalid_field": {"type": "presence", "presence": "offline"},
+            "unknown_field": {"type": "open", "roomIds": [], "colour": "red"},
+        }
+        for code, frame in refused.items():
+            annas.send(frame)
+            response = annas.response(None)
+            assert response.body["code"] == code
 
 
 def notified(sink, text: str) -> list[str]:
