@@ -11,7 +11,7 @@ import pytest
 
 from harness.command import hansard
 from harness.contract import contract
-from harness.errors import documented_codes
+from harness.errors import OF_SOCKET_IO, documented_codes
 from harness.places import DOCS, ROOT
 from harness.server import Server
 from harness.read_models import read_model_names
@@ -58,10 +58,10 @@ def test_every_operation_but_the_probes_may_be_rate_limited():
 def test_every_code_belongs_to_a_route():
     of_routes = {code for operation in contract().operations for codes in operation.spec.get("x-problems", {}).values()
                  for code in codes}
-    # These belong to no operation, or only to single lines of an ingest or to the end of a stream.
+    # These belong to no operation, or only to single lines of an ingest, to the end of a stream or to Socket.IO.
     assert set(documented_codes()) - of_routes == {
         "route_not_found", "method_not_allowed", "line_too_long", "malformed_request", "reader_too_slow", "invalid_frame",
-        "frame_too_large", "authentication_timeout", "too_many_commands"}
+        "frame_too_large", "authentication_timeout", "too_many_commands"} | OF_SOCKET_IO
 
 
 def test_the_examples_fit_their_schemas():

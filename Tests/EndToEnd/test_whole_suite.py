@@ -1,13 +1,14 @@
 """Runs last, and only as part of the whole suite: checks that the tests exercised the whole contract."""
 
 from harness.contract import contract
-from harness.errors import documented_codes
+from harness.errors import OF_SOCKET_IO, documented_codes
 
 # Codes that no response can have. A command fails with `shutting_down` once the writer is closed, which happens after
 # the last connection is closed, or if it waits in an ingest whose connection is cut. The others are only at the end of a
-# stream.
+# stream, or in the responses of Socket.IO, which have another form and their own tests.
 IN_NO_RESPONSE = {
-    "shutting_down", "reader_too_slow", "too_many_commands", "authentication_timeout", "invalid_frame", "frame_too_large"}
+    "shutting_down", "reader_too_slow", "too_many_commands", "authentication_timeout", "invalid_frame", "frame_too_large",
+} | OF_SOCKET_IO
 
 
 def test_every_operation_was_exercised():

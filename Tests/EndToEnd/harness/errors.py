@@ -7,6 +7,11 @@ from .places import DOCS
 
 ROW = re.compile(r"^\| `([a-z0-9_]+)` \| (\d{3}) \| (.+) \| (.+) \|$")
 
+# They belong to no operation of the contract.
+OF_SOCKET_IO = {
+    "namespace_unknown", "engine_transport_unknown", "engine_session_unknown", "engine_method_invalid",
+    "engine_request_invalid", "engine_version_unsupported"}
+
 
 @functools.cache
 def documented_codes() -> dict[str, int]:
