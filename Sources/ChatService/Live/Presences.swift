@@ -1,9 +1,9 @@
 import ChatPrimitives
 
-/// Who is online, and what others were told of it. It has no clock: each input brings the time.
+/// Who is online, and which presence others see. It has no clock: each input brings the time.
 ///
-/// Others are told at most once in `Limits.presenceIntervalSeconds` of each user, and then the newest presence. A user
-/// who hides the presence looks offline at once.
+/// Others get at most one presence of each user in `Limits.presenceIntervalSeconds`, the newest. A user who hides the
+/// presence is shown offline at once.
 struct Presences: Sendable {
   private struct Entry: Sendable {
     /// What the user's streams say, or said last.
@@ -88,7 +88,7 @@ struct Presences: Sendable {
 
   // MARK: - What others see
 
-  /// What a stream that begins is told of a user.
+  /// The presence of a user that a new stream gets.
   func shown(_ user: UserID) -> Presence {
     guard let entry = users[user], !entry.isHidden else { return .offline }
     return entry.shown
@@ -106,8 +106,8 @@ struct Presences: Sendable {
     for user in users where isReady.insert(user).inserted { ready.append(user) }
   }
 
-  /// Others are told of a user now.
-  /// - Returns: what they are told; nil if there is nothing new.
+  /// Called when others get the presence of a user.
+  /// - Returns: that presence; nil if there is nothing new.
   mutating func tell(_ user: UserID, at now: Timestamp) -> Presence? {
     guard var entry = users[user] else { return nil }
     let presence = entry.presence(at: now)
