@@ -23,8 +23,7 @@ struct EventStreamResponse: Sendable {
     let subscription = stream.subscription
     defer { subscription.cancel() }
     channel.whenClientGone { subscription.cancel() }
-    // An HTTP/2 stream has no buffer of its own.
-    channel.eventLoop.execute { [channel] in try? ReceiveBuffer.bound(of: channel) }
+    channel.eventLoop.execute { [channel] in ReceiveBuffer.boundIfHTTP1(of: channel) }
     // Lets the client know that the stream is open, although nothing may happen for long.
     try await writer.write(Self.comment("open"))
     do {

@@ -60,6 +60,13 @@ enum ReceiveBuffer {
     try channel.syncOptions?.setOption(.recvAllocator, value: allocator)
     try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
   }
+
+  /// Does the same if this is an HTTP/1 connection. A stream of HTTP/2 has no such buffer, and NIO ends the process when
+  /// the option is set on one.
+  static func boundIfHTTP1(of channel: any Channel) {
+    guard (try? channel.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)) != nil else { return }
+    try? bound(of: channel)
+  }
 }
 
 extension WebSocketHandshake {
