@@ -1,0 +1,148 @@
+import ChatPrimitives
+import ChatProtocol
+import ChatService
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOEmbedded
+import SocketProtocols
+import Synchronization
+import Testing
+
+@testable import ChatServer
+
+@Suite("The commands of a stream", .timeLimit(.minutes(1)))
+struct StreamCommandsSpecs {
+  /// Responds to each command when the test says so. Commands whose path begins with `/queued` are in the writer's
+  /// queue before that.
+  private final class Responder: Sendable {
+    private let begun = AsyncStream<String>.makeStream()
+    private let waiting = Mutex<[String: CheckedContinuation<Response, Never>]>([:])
+
+    var callback: any HTTPResponder<ServerContext> {
+      CallbackResponder { request, _ in await self.respond(request.uri.path) }
+    }
+
+    private func respond(_ path: String) async -> Response {
+      await withCheckedContinuation { continuation in
+        waiting.withLock { $0[path] = continuation }
+        begun.continuation.yield(path)
+        if path.hasPrefix("/queued") { CommandTurn.current?.pass() }
+      }
+    }
+
+    /// The paths of the next commands that begin.
+    func next(_ count: Int) async -> [String] {
+      var paths: [String] = []
+      for await path in begun.stream {
+        paths.append(path)
+        if paths.count == count { break }
+      }
+      return paths
+    }
+
+    func finish(_ path: String, _ status: HTTPResponse.Status = .created) {
+      waiting.withLock { $0.removeValue(forKey: path) }?.resume(returning: Response(status: status))
+    }
+  }
+
+  private let responder = Responder()
+  private let responses = AsyncStream<Int>.makeStream()
+  private let commands: StreamCommands
+
+  init() {
+    commands = StreamCommands(
+      responder.callback,
+      from: CommandOrigin(channel: EmbeddedChannel(), address: nil, forwardedFor: nil, logger: Logger(label: "test")))
+  }
+
+  private func perform(_ path: String) throws {
+    let message = #"{"type":"command","id":"1","method":"PUT","path":"\#(path)"}"#
+    guard case .command(_, let frame) = try SocketFrame(.text(Array(message.utf8))) else {
+      Issue.record("no command")
+      return
+    }
+    commands.perform(frame) { [responses] in responses.continuation.yield($0.status) }
+  }
+
+  private func response() async -> Int? {
+    for await status in responses.stream { return status }
+    return nil
+  }
+
+  @Test("begin in their order, each when the one before is in the writer's queue or has its response")
+  func order() async throws {
+    let paths = ["/queued/1", "/queued/2", "/3", "/4", "/queued/5"]
+    for path in paths { try perform(path) }
+    #expect(await responder.next(3) == ["/queued/1", "/queued/2", "/3"])
+    responder.finish("/3", .notFound)
+    #expect(await response() == 404)
+    #expect(await responder.next(1) == ["/4"])
+    responder.finish("/queued/2")
+    #expect(await response() == 201)
+    responder.finish("/4", .ok)
+    #expect(await response() == 200)
+    #expect(await responder.next(1) == ["/queued/5"])
+    for path in ["/queued/1", "/queued/5"] { responder.finish(path) }
+    #expect(await [response(), response()] == [201, 201])
+  }
+
+  @Test("are full when 64 have no response")
+  func full() async throws {
+    let paths = (0..<Limits.commandsInFlight).map { "/queued/\($0)" }
+    for path in paths {
+      #expect(!commands.isFull)
+      try perform(path)
+    }
+    #expect(commands.isFull)
+    _ = await responder.next(paths.count)
+    for path in paths { responder.finish(path) }
+    await commands.drain(.seconds(3600))
+    #expect(!commands.isFull)
+  }
+
+  @Test("that are in flight have their responses before a stream ends, and no more begin")
+  func drain() async throws {
+    for path in ["/queued/1", "/2", "/3"] { try perform(path) }
+    #expect(await responder.next(2) == ["/queued/1", "/2"])
+    async let drained: Void = commands.drain(.seconds(3600))
+    responder.finish("/2")
+    #expect(await responder.next(1) == ["/3"])
+    responder.finish("/3")
+    responder.finish("/queued/1")
+    await drained
+    // A late command has no response.
+    try perform("/late")
+    await commands.drain(.seconds(3600))
+    responses.continuation.finish()
+    var statuses: [Int] = []
+    for await status in responses.stream { statuses.append(status) }
+    #expect(statuses == [201, 201, 201])
+  }
+
+  @Test("do not keep a stream from ending")
+  func drainTimeout() async throws {
+    try perform("/1")
+    #expect(await responder.next(1) == ["/1"])
+    await commands.drain(.zero)
+    responder.finish("/1")
+    #expect(await response() == 201)
+  }
+
+  @Test("are too many when rate limits rejected 100 in a row")
+  func tooMany() async throws {
+    func perform(_ count: Int, _ status: HTTPResponse.Status) async throws {
+      for _ in 0..<count {
+        #expect(!commands.areTooMany)
+        try self.perform("/1")
+        _ = await responder.next(1)
+        responder.finish("/1", status)
+        _ = await response()
+      }
+    }
+    try await perform(Limits.refusedCommandsInARow - 1, .tooManyRequests)
+    try await perform(1, .notFound)
+    try await perform(Limits.refusedCommandsInARow, .tooManyRequests)
+    #expect(commands.areTooMany)
+  }
+}
