@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+import contextlib
 import itertools
 import json
 import socket
@@ -438,10 +439,13 @@ def test_rate_limits(limited):
         refused = responses[-1]
         assert refused.body["code"] == "rate_limited" and int(refused.headers["Retry-After"]) > 0
         refused_before = statuses.count(429)
-        for _ in range(REFUSED_IN_A_ROW - refused_before - 1):
-            assert stream.response(stream.begin("DELETE", path)).status_code == 429
-        stream.begin("DELETE", path)
+        # How many count already is unknown: a success that was slower than a rejection begins the count again.
+        with contextlib.suppress(ConnectionClosed):
+            for _ in range(REFUSED_IN_A_ROW):
+                stream.begin("DELETE", path)
         assert ended(stream, "too_many_commands").get("resumeAfterMilliseconds") is None
+        rejected = [response for response in stream.responses.values() if response.status_code == 429]
+        assert refused_before + len(rejected) >= REFUSED_IN_A_ROW
 
 
 # MARK: Messages that mean nothing
