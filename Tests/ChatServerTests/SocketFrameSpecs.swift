@@ -55,7 +55,7 @@ struct SocketFrameSpecs {
     switch message {
     case .command(let found, _): #expect(found == id && (1...Limits.commandIDBytes).contains(bytes))
     case .malformedCommand(let found, _): #expect(found == nil && !(1...Limits.commandIDBytes).contains(bytes))
-    case .authenticate: Issue.record("another frame")
+    case .authenticate, .saying: Issue.record("another frame")
     }
   }
 
