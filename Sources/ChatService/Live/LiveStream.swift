@@ -119,18 +119,23 @@ package struct LiveStream: Sendable {
     var request = request
     request.position = position
     request.target = target
-    return try await whileOpen { [chat, user, request] in
+    if let ending = subscription.ending { return .ended(ending) }
+    // A read that has begun is finished, also if the stream ends meanwhile: it takes a few milliseconds. It has a task of
+    // its own, which nobody cancels.
+    let reading = Task { [chat, user, request] () -> SyncStream.Input? in
       do throws(ServiceError) {
         return .read(try await chat.changes(for: user, request))
       } catch {
         switch error {
         case .projectionBehind, .overloaded, .tooManyStreams: return .readFailed
         case .shuttingDown: return .ended(.stopping())
-        case .cancelled: throw CancellationError()
+        case .cancelled: return nil
         case .rejected, .invalid, .media, .unreadable, .logPoisoned, .failed: return .ended(.failed)
         }
       }
     }
+    guard let input = await reading.value else { throw CancellationError() }
+    return input
   }
 
   /// Runs `body`, and cancels it when the stream ends.

@@ -179,7 +179,8 @@ struct ServeRun {
   ) async throws {
     await scheduler.stop()
     await pushing?.stopSending()
-    try opened.close { try pushing?.close() }
+    // Closing waits for reads that have begun, and these end on the event loops, which must not wait themselves.
+    try await NIOThreadPool.singleton.runIfActive { try opened.close { try pushing?.close() } }
   }
 
   private func startPush(
