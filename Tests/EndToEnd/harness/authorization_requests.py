@@ -1,10 +1,13 @@
 """The request for each row of the authorization table. It is valid in every respect except for the caller's rights."""
 
+import contextlib
 import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+
+import urllib3
 
 from .client import NDJSON, Api, new_id
 from .contract import Operation
@@ -14,6 +17,8 @@ from .times import later
 
 
 SWITCHED = 101
+# How long a stream is read that sends nothing.
+SILENCE_SECONDS = 5
 # The example of RFC 6455, section 1.3.
 HANDSHAKE = {
     "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
@@ -61,20 +66,23 @@ class Request:
             headers.setdefault("Hansard-Act-As", self.act_as)
         if self.line is not None:
             data, headers = json.dumps(self.line).encode() + b"\n", headers | {"Content-Type": NDJSON}
+        options = {"timeout": SILENCE_SECONDS} if self.is_stream else {}
         response = api.request(
-            method, path, self.body, data=data, headers=headers, params=self.query, stream=self.is_stream)
+            method, path, self.body, data=data, headers=headers, params=self.query, stream=self.is_stream, **options)
         if response.status_code == SWITCHED:
             # The connection serves no more requests.
             api.http.close()
-        return first_event(response) if self.is_stream else response
+        return beginning_of(response) if self.is_stream else response
 
 
-def first_event(response):
-    """The response as if it had ended after its first event with data."""
+def beginning_of(response):
+    """The response as if it had ended after the current state, or after the event with the room that was asked for."""
     if response.status_code == 200:
         body = b""
-        while not re.search(rb"^data: .*\n\n", body, re.MULTILINE):
-            body += response.raw.read1()
+        # A page without items is not sent. So the stream of a caller who sees no room can be silent after the account.
+        with contextlib.suppress(urllib3.exceptions.ReadTimeoutError):
+            while not re.search(rb'^data: .*("type":"room"|"more":false).*\n\n', body, re.MULTILINE):
+                body += response.raw.read1()
         response._content = body
         response.close()
     return response
