@@ -19,14 +19,13 @@ import statistics
 import time
 import uuid
 
-from ingest import Server
+from ingest import TEXT, Server
 
 MESSAGE = re.compile(rb'"message":\{"id":"([0-9a-f-]{36})"')
 # What can be cut off at the end of a read.
 LONGEST_MATCH = 64
 # Connections that are being opened at once, below the listen backlog.
 OPENING = 100
-TEXT = "The kettle is on, the cups are warm, and whoever comes up the stairs now still gets the good biscuits."
 
 
 class Stream:
