@@ -22,7 +22,8 @@ from harness.mirror import SyncClient
 from harness.people import World, timeline
 from harness.server import UNLIMITED, Server
 from harness.waiting import wait_until
-from test_sync_sse import ENDINGS, RESUME_MILLISECONDS, messages_of, own_session, ticket_of, with_device
+from test_sync_sse import (
+    ENDINGS, RESUME_MILLISECONDS, drop_and_resume, messages_of, own_session, ticket_of, with_device)
 
 APP = "https://app.example.org"
 COMMANDS_IN_FLIGHT = 64
@@ -188,17 +189,7 @@ def test_changes_reach_the_streams_of_all_whom_they_concern(world, anna, ben, ro
 
 
 def test_a_client_resumes_without_a_gap_and_without_a_repetition(anna, ben, room):
-    stays, drops = live(ben), live(ben.again())
-    sent = []
-    for number in range(12):
-        sent.append(anna.send(room, f"message {number}")["text"])
-        if number % 3 == 0:
-            drops.drop()
-        if number % 3 == 2:
-            drops.connect().page()
-    for client in (stays, drops):
-        client.check()
-        assert messages_of(client.items) == sent
+    drop_and_resume(anna, room, live(ben), live(ben.again()))
 
 
 def test_filters(anna, ben, room):

@@ -158,9 +158,14 @@ def test_a_client_resumes_without_a_gap_and_without_a_repetition(anna, ben, room
 
     stays, drops = live(ben), live(ben.again())
     began, drops.open = drops.cursor, resume
+    drop_and_resume(anna, room, stays, drops)
+
+
+def drop_and_resume(sender, room, stays: LiveClient, drops: LiveClient) -> None:
+    """One client stays while the other drops and resumes again and again. Both get each message once and in order."""
     sent = []
     for number in range(12):
-        sent.append(anna.send(room, f"message {number}")["text"])
+        sent.append(sender.send(room, f"message {number}")["text"])
         if number % 3 == 0:
             drops.drop()
         if number % 3 == 2:

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed
 from .client import TIMEOUT_SECONDS, Api, new_id
 from .contract import contract
 from .errors import documented_codes
-from .live_streams import Frame, StreamEnded, query_of
+from .live_streams import Frame, LiveStream, StreamEnded, query_of
 
 SOCKET = "/v1/sync/socket"
 # The close codes of ends, by the code of the problem. All others have POLICY.
@@ -49,7 +49,7 @@ class CommandResponse:
         return b"" if self.body is None else self.text.encode()
 
 
-class SocketStream:
+class SocketStream(LiveStream):
     """A stream over a WebSocket."""
 
     def __init__(self, api: Api, connection: websockets.sync.client.ClientConnection):
@@ -64,14 +64,6 @@ class SocketStream:
     def frame(self) -> Frame:
         """The next message that is no response."""
         return self._pending.popleft() if self._pending else self._next()
-
-    def page(self) -> dict:
-        while True:
-            frame = self.frame()
-            if frame.name == "end":
-                raise StreamEnded(frame.data)
-            if frame.name == "sync":
-                return frame.data
 
     def ready(self) -> dict:
         """Waits for the message `ready`. Pages that come before are kept."""

@@ -52,6 +52,12 @@ class LiveStream(Protocol):
 
     def page(self) -> dict:
         """The next page, past everything else. Raises `StreamEnded` at the end of the stream."""
+        while True:
+            frame = self.frame()
+            if frame.name == "end":
+                raise StreamEnded(frame.data)
+            if frame.name == "sync":
+                return frame.data
 
     def close(self) -> None:
         """Leaves without a word to the server."""
@@ -61,7 +67,7 @@ class LiveStream(Protocol):
 Opening = Callable[..., LiveStream]
 
 
-class EventStream:
+class EventStream(LiveStream):
     """Server-sent events."""
 
     def __init__(self, response: requests.Response | httpx.Response, chunks: Iterator[bytes], close: Callable[[], None]):
@@ -79,14 +85,6 @@ class EventStream:
             self._received += chunk
         block, self._received = self._received.split(b"\n\n", 1)
         return parsed(block.decode())
-
-    def page(self) -> dict:
-        while True:
-            frame = self.frame()
-            if frame.name == "end":
-                raise StreamEnded(frame.data)
-            if frame.name == "sync":
-                return frame.data
 
     def last_frame(self) -> Frame:
         """Reads the stream to its end, and returns the event `end`."""
