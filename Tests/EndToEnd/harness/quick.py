@@ -87,6 +87,8 @@ class QuickSchemas:
             return lambda value: not isinstance(value, str) or len(value) >= argument
         if key == "minItems":
             return lambda value: not isinstance(value, list) or len(value) >= argument
+        if key == "maxItems":
+            return lambda value: not isinstance(value, list) or len(value) <= argument
         if key == "minimum":
             return lambda value: not is_number(value) or value >= argument
         if key == "maximum":
