@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import json
 import socket
+import time
 
 import aiohttp
 import pytest
@@ -32,6 +33,8 @@ REFUSED_IN_A_ROW = 100
 MESSAGE_BYTES = (128 + 4) * 1024
 FRAGMENTS = 1024
 # More than fits into all buffers between the server and a client that reads nothing.
+# `Limits.streamSendSeconds`, and what a slow machine needs to fill all buffers.
+SEND_SECONDS, FILLING_SECONDS = 10, 5
 UNREAD_MESSAGES, UNREAD_BYTES = 800, 16 * 1024
 
 
@@ -68,7 +71,7 @@ def stalled(shared_world):
     for start in range(0, UNREAD_MESSAGES, 100):
         anna.ingest(lines[start:start + 100])
     stream = connect(anna.again(), since=began, receive_bytes=4096)
-    yield stream, [line["text"] for line in lines]
+    yield stream, [line["text"] for line in lines], time.monotonic() + SEND_SECONDS + FILLING_SECONDS
     stream.close()
 
 
@@ -606,7 +609,8 @@ def test_a_user_has_a_limited_number_of_streams(world, anna):
 
 
 def test_a_client_that_does_not_read(stalled):
-    stream, sent = stalled
+    stream, sent, end_of_patience = stalled
+    time.sleep(max(end_of_patience - time.monotonic(), 0))
     # A small buffer would make the kernel wait for a timer after every few kilobytes.
     stream.connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * 1024 * 1024)
     received, cursor = [], None
