@@ -274,6 +274,12 @@ public enum Limits {
   public static let liveCycleEvents = 4_096
   /// The users whose rooms are read in one look, because their first streams began. The others wait for the next.
   public static let liveUsersPerCycle = 256
+  /// The users whose pages are made from one snapshot.
+  public static let livePageUsers = 256
+  /// Pages that wait for a stream. If there are more, the stream reads them.
+  public static let livePagesOfStream = 16
+  /// If more users than this block the author of a message, streams read it.
+  public static let livePageBlockers = 256
   /// The open streams of one user, and of one device of a user. A request that waits for changes counts.
   public static let streamsOfUser = 64
   public static let streamsOfDevice = 8

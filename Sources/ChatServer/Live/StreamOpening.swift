@@ -74,8 +74,14 @@ struct SyncPageEncoder: Sendable {
     try await NIOThreadPool.singleton.runIfActive { [chat, session] in
       let shapes = SyncShapes(page.nicknames, session: session, log: chat.logIdentity)
       let cursor = try chat.cursorDigests.cursor(at: page.next).text
-      let object = SyncPage(items: page.items.map { shapes.item($0) }, cursor: cursor, more: page.more)
-      return (try JSONBody.encode(object), cursor)
+      var json = ByteBuffer(string: #"{"items":["#)
+      for (index, item) in page.items.enumerated() {
+        if index > 0 { json.writeString(",") }
+        let encode = { try JSONWriter.bytes(of: shapes.item(item)) }
+        json.writeBytes(try item.encoded?.json(encode) ?? encode())
+      }
+      json.writeString(#"],"cursor":"\#(cursor)","more":\#(page.more)}"#)
+      return (json, cursor)
     }
   }
 }

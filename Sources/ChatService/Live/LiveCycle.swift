@@ -192,11 +192,10 @@ struct LiveCycle {
   /// - Parameter isMuch: whether to wake everyone.
   private mutating func wake(_ isMuch: Bool, except loaded: Set<UserID>) throws {
     if index.users.isEmpty, examined > position { ephemera.forget() }
-    let users = try index.users.isEmpty ? [] : isMuch ? concernedByMuch() : concerned()
+    let wakes = try index.users.isEmpty ? LiveWakes() : isMuch ? concernedByMuch() : concerned()
     position = examined
-    for user in users.subtracting(loaded) {
-      for signals in feed.withRegistry({ $0.streams(of: user) }) { signals.change(through: position) }
-    }
+    for user in wakes.readers.subtracting(loaded) { wake(user) }
+    supply(wakes.messages, except: wakes.readers.union(loaded))
     let outdated = index.takeOutdated()
     do {
       try load(outdated)
@@ -210,7 +209,7 @@ struct LiveCycle {
 
   /// The users whom the events of this cycle concern. The events are read before the first is applied, because an event
   /// that ends something finds its users only once.
-  private mutating func concerned() throws -> Set<UserID> {
+  private mutating func concerned() throws -> LiveWakes {
     var events: [RecordedEvent] = []
     try forEach(after: position, through: examined) { events += $0 }
     var wakes = LiveWakes()
@@ -220,19 +219,41 @@ struct LiveCycle {
       ephemera.apply(recorded)
     }
     // If the profiles cannot be read, everyone is woken.
-    guard let around = try? members(around: wakes.profiles) else { return index.users }
-    return wakes.users.union(around)
+    wakes.readers.formUnion((try? members(around: wakes.profiles)) ?? index.users)
+    return wakes
+  }
+
+  private func wake(_ user: UserID, _ content: LiveContent? = nil) {
+    for signals in feed.withRegistry({ $0.streams(of: user) }) { signals.change(through: position, content) }
+  }
+
+  /// Gives streams the messages of this cycle, so that they need not read. Users of small rooms come first, because a large
+  /// room takes longer.
+  private func supply(_ messages: [LiveMessage], except others: Set<UserID>) {
+    guard !messages.isEmpty else { return }
+    let pages = try? LivePages(messages, feed.readModels, at: feed.now())
+    var done = others
+    for message in messages.sorted(by: { $0.audience.count < $1.audience.count }) {
+      let users = Array(message.audience.subtracting(done))
+      done.formUnion(users)
+      for start in stride(from: 0, to: users.count, by: Limits.livePageUsers) {
+        let some = users[start..<min(start + Limits.livePageUsers, users.count)]
+        // If this cannot be read, the streams try it themselves.
+        let contents = (try? pages?.contents(of: some)) ?? [:]
+        for user in some { wake(user, contents[user]) }
+      }
+    }
   }
 
   /// All users, after the events of this cycle were applied. If this fails in between, the next cycle has as many events.
-  private mutating func concernedByMuch() throws -> Set<UserID> {
+  private mutating func concernedByMuch() throws -> LiveWakes {
     try forEach(after: position, through: examined) { events in
       for recorded in events {
         index.apply(recorded.event)
         ephemera.apply(recorded)
       }
     }
-    return index.users
+    return LiveWakes(readers: index.users)
   }
 
   /// The users who see the users whose profiles changed. A user's rooms are read as they are now; the members of those

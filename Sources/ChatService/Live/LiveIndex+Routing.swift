@@ -4,10 +4,16 @@ import ChatProjections
 
 /// Whom the events of one cycle concern, among the users in the index.
 struct LiveWakes: Sendable, Equatable {
-  var users: Set<UserID> = []
+  /// Users who have to read.
+  var readers: Set<UserID> = []
+  /// In the order of their positions. Users who only see these need not read.
+  var messages: [LiveMessage] = []
   /// Users who are not in the index, and whose new nickname or hidden markers concern the members of all their rooms and
   /// workspaces. These have to be read.
   var profiles: Set<UserID> = []
+
+  /// All users whom the events concern, but not those who see `profiles`.
+  var users: Set<UserID> { messages.reduce(into: readers) { $0.formUnion($1.audience) } }
 }
 
 /// Whom an event concerns follows from where the read models note changes: `RoomsBatch+Changes`, `WorkspaceWriter`,
@@ -17,6 +23,11 @@ extension LiveIndex {
   func collect(_ recorded: RecordedEvent, into wakes: inout LiveWakes) {
     switch recorded.event {
     case .user(let user, let event): collect(event, of: user, into: &wakes)
+    case .room(let room, .messages(.sent(_, let author, nil, .some))) where !members[room].isEmpty:
+      wakes.messages.append(
+        LiveMessage(position: recorded.position, room: room, author: author, audience: members[room]))
+      // The message can be a scheduled one, which its author's client removes.
+      for user in [author, recorded.actor].compactMap(\.self) where authors[room].contains(user) { add(user, to: &wakes) }
     case .room(let room, let event): collect(event, in: room, by: recorded.actor, into: &wakes)
     case .workspace(let workspace, let event): collect(event, in: workspace, into: &wakes)
     // No item shows these.
@@ -33,7 +44,7 @@ extension LiveIndex {
   }
 
   private func add(_ user: UserID?, to wakes: inout LiveWakes) {
-    if let user, contains(user) { wakes.users.insert(user) }
+    if let user, contains(user) { wakes.readers.insert(user) }
   }
 
   // MARK: - Users
@@ -59,8 +70,8 @@ extension LiveIndex {
       wakes.profiles.insert(user)
       return
     }
-    for room in members.spaces(of: user) { wakes.users.formUnion(members[room]) }
-    for workspace in workspaceMembers.spaces(of: user) { wakes.users.formUnion(workspaceMembers[workspace]) }
+    for room in members.spaces(of: user) { wakes.readers.formUnion(members[room]) }
+    for workspace in workspaceMembers.spaces(of: user) { wakes.readers.formUnion(workspaceMembers[workspace]) }
   }
 
   // MARK: - Rooms
@@ -69,23 +80,23 @@ extension LiveIndex {
     switch event {
     case .lifecycle(.created(let creation)):
       add(creation.creator, to: &wakes)
-      if creation.isPublic, let workspace = creation.workspace { wakes.users.formUnion(workspaceMembers[workspace]) }
+      if creation.isPublic, let workspace = creation.workspace { wakes.readers.formUnion(workspaceMembers[workspace]) }
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored):
       addMembersAndFinders(of: room, to: &wakes)
     case .lifecycle(.deleted):
       addMembersAndFinders(of: room, to: &wakes)
-      wakes.users.formUnion(authors[room])
+      wakes.readers.formUnion(authors[room])
     case .members(let event):
       collect(event, in: room, into: &wakes)
     case .messages, .annotations:
-      wakes.users.formUnion(members[room])
+      wakes.readers.formUnion(members[room])
       // The author of a scheduled message that was sent.
       add(actor, to: &wakes)
     case .reading(.markerMoved(let user, _, _)):
       add(user, to: &wakes)
       // The room had at least this many members, so others do not follow the marker. A user in the index who joined after
       // this event is counted too early: then no read from now on shows the marker either.
-      if members[room].count <= Int(Limits.receiptMembers) { wakes.users.formUnion(members[room]) }
+      if members[room].count <= Int(Limits.receiptMembers) { wakes.readers.formUnion(members[room]) }
     case .reading(.markedUnread(let user, _, _)), .threads(.markerMoved(let user, _, _)),
       .threads(.followingSet(let user, _, _)):
       add(user, to: &wakes)
@@ -93,12 +104,12 @@ extension LiveIndex {
       add(message.author, to: &wakes)
     case .scheduling(.changed), .scheduling(.cancelled), .scheduling(.failed):
       // These events do not have the author.
-      wakes.users.formUnion(authors[room])
+      wakes.readers.formUnion(authors[room])
     // Moderation data is no item.
     case .sharing, .reports: break
     case .erased:
       addMembersAndFinders(of: room, to: &wakes)
-      wakes.users.formUnion(authors[room])
+      wakes.readers.formUnion(authors[room])
       add(actor, to: &wakes)
     }
   }
@@ -111,7 +122,7 @@ extension LiveIndex {
       addMembersAndFinders(of: room, to: &wakes)
     case .roleChanged(let user, _), .silenced(let user, _):
       add(user, to: &wakes)
-      wakes.users.formUnion(members[room])
+      wakes.readers.formUnion(members[room])
     case .muted(let user, _):
       add(user, to: &wakes)
     case .admissionRepeated, .unbanned:
@@ -121,8 +132,8 @@ extension LiveIndex {
 
   /// The room's members, and those of the workspace if it is a public channel.
   private func addMembersAndFinders(of room: RoomID, to wakes: inout LiveWakes) {
-    wakes.users.formUnion(members[room])
-    if let workspace = channels.workspace(of: room) { wakes.users.formUnion(workspaceMembers[workspace]) }
+    wakes.readers.formUnion(members[room])
+    if let workspace = channels.workspace(of: room) { wakes.readers.formUnion(workspaceMembers[workspace]) }
   }
 
   // MARK: - Workspaces
@@ -132,14 +143,14 @@ extension LiveIndex {
     case .lifecycle(.created(let creation)):
       add(creation.creator, to: &wakes)
     case .lifecycle(.edited), .erased:
-      wakes.users.formUnion(workspaceMembers[workspace])
+      wakes.readers.formUnion(workspaceMembers[workspace])
     case .lifecycle(.deleted):
-      wakes.users.formUnion(workspaceMembers[workspace])
-      wakes.users.formUnion(invited[workspace])
+      wakes.readers.formUnion(workspaceMembers[workspace])
+      wakes.readers.formUnion(invited[workspace])
     case .members(.joined(let user, _, _)), .members(.left(let user)), .members(.removed(let user)),
       .members(.roleChanged(let user, _)):
       add(user, to: &wakes)
-      wakes.users.formUnion(workspaceMembers[workspace])
+      wakes.readers.formUnion(workspaceMembers[workspace])
     case .invitations(.invited(let user, _)), .invitations(.withdrawn(let user)):
       add(user, to: &wakes)
     case .members(.admissionRepeated), .sharing:

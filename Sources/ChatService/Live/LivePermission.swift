@@ -23,6 +23,8 @@ package struct LivePermission: Sendable, Hashable {
 package enum LiveSignal: Sendable, Hashable {
   /// Something that may concern the user happened up to this position. The read models have applied it.
   case changed(through: LogPosition)
+  /// The same, with everything that concerns the user.
+  case supplied([LivePage])
   /// Who types and who is online. Only for streams that show it.
   case notices([LiveNotice])
   /// The access token expires at this time, unless it is renewed.

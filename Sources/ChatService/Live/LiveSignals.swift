@@ -23,6 +23,9 @@ final class LiveSignals: Sendable {
     /// The stream has read everything up to here, or was told to.
     var told: LogPosition
     var changed: LogPosition?
+    /// Everything that concerns the user after what the stream was told of before, up to `changed`. Empty if the stream has
+    /// to read it.
+    var pages: [LivePage] = []
     var expiring: Timestamp?
     var ending: StreamEnding?
     var expiresAt: Timestamp?
@@ -73,7 +76,8 @@ final class LiveSignals: Sendable {
       if let position = changed, notices.isEmpty || !wasChange {
         changed = nil
         wasChange = true
-        return .changed(through: position)
+        defer { pages = [] }
+        return pages.isEmpty ? .changed(through: position) : .supplied(pages)
       }
       wasChange = false
       if !notices.isEmpty { return .notices(notices.takeAll()) }
@@ -109,9 +113,16 @@ final class LiveSignals: Sendable {
   // MARK: - Sending
 
   /// Tells the stream to read up to a position, unless it has read that far or was told to.
-  func change(through position: LogPosition) {
+  /// - Parameter content: all that concerns the user after the last change that this was called for. Nil if the stream
+  ///   has to read it.
+  func change(through position: LogPosition, _ content: LiveContent? = nil) {
     update { state in
       guard position > state.told else { return }
+      if let content, state.changed == nil || !state.pages.isEmpty, state.pages.count < Limits.livePagesOfStream {
+        state.pages.append(LivePage(after: state.told, through: position, content: content))
+      } else {
+        state.pages = []
+      }
       state.told = position
       state.changed = position
     }

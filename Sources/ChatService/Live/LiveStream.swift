@@ -102,6 +102,7 @@ package struct LiveStream: Sendable {
         switch try subscription.take() {
         case nil: return nil
         case .changed(let through): action = stream.take(.woken(through: through))
+        case .supplied(let pages): action = take(pages)
         case .ended(let ending): action = stream.take(.ended(ending))
         case .notices(let new): notices = new.reversed()
         case .expiring(let time): return .expiring(at: time)
@@ -111,6 +112,13 @@ package struct LiveStream: Sendable {
         return .ended(ending)
       }
     }
+  }
+
+  private mutating func take(_ pages: [LivePage]) -> SyncStream.Action {
+    if case .idle(let position) = stream.state, let page = request.page(of: pages, after: position) {
+      return stream.take(.supplied(page))
+    }
+    return stream.take(.woken(through: pages.last?.through ?? .origin))
   }
 
   private func read(

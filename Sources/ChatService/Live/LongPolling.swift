@@ -41,6 +41,7 @@ extension ChatService {
       do {
         switch try await subscription.next(timeout: rest) {
         case .changed(let through): if through > position { return true }
+        case .supplied(let pages): if let last = pages.last, last.through > position { return true }
         case .expiring, .heartbeat, .notices: break
         case .ended, nil: return false
         }

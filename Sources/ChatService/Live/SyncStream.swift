@@ -26,6 +26,8 @@ package struct SyncStream: Sendable, Hashable {
     /// The client has taken the page.
     case sent
     case woken(through: LogPosition)
+    /// What a read from the position of an idle stream would return.
+    case supplied(SyncPage)
     case ended(StreamEnding)
   }
 
@@ -60,10 +62,11 @@ package struct SyncStream: Sendable, Hashable {
     case (.idle(let position), .woken(let through)):
       wokenThrough = max(wokenThrough, through)
       return proceed(at: position)
+    case (.idle, .supplied(let page)): return take(page)
     case (_, .woken(let through)):
       wokenThrough = max(wokenThrough, through)
       return .wait
-    case (_, .authenticated), (_, .read), (_, .readFailed), (_, .sent): return .wait
+    case (_, .authenticated), (_, .read), (_, .readFailed), (_, .supplied), (_, .sent): return .wait
     }
   }
 

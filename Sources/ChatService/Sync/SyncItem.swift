@@ -7,6 +7,23 @@ package struct SyncItem: Sendable, Hashable {
   /// Where the entity last changed for the user, or came into the user's sight.
   package var revision: LogPosition
   package var content: Content
+  /// Set if many users get this item.
+  package var encoded: EncodedOnce?
+
+  init(revision: LogPosition, content: Content, encoded: EncodedOnce? = nil) {
+    self.revision = revision
+    self.content = content
+    self.encoded = encoded
+  }
+
+  package static func == (left: SyncItem, right: SyncItem) -> Bool {
+    left.revision == right.revision && left.content == right.content
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(revision)
+    hasher.combine(content)
+  }
 
   package enum Content: Sendable, Hashable {
     case account(UserRow, [IdentityRow])

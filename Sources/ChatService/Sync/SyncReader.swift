@@ -98,22 +98,29 @@ struct SyncReader: Sendable {
 
   // MARK: - Users
 
-  /// Puts the users that an item shows before it, each once on the page, if the client wants users.
   private func withUsers(
     _ items: [PlacedItem], upTo position: LogPosition?
   ) async throws(ServiceError) -> (items: [SyncItem], nicknames: [UserID: String]) {
     let shown = Set(items.flatMap(\.content.users))
     let nicknames = shown.isEmpty ? [:] : try await chat.rooms(upTo: position) { try $0.nicknames(of: shown) }
+    let placed = items.map { SyncItem(revision: $0.point.position, content: $0.content) }
+    return (filter.withUsers(placed, nicknames), nicknames)
+  }
+}
+
+extension SyncFilter {
+  /// Puts the users that an item shows before it, each once on the page, if the client wants users.
+  func withUsers(_ items: [SyncItem], _ nicknames: [UserID: String]) -> [SyncItem] {
+    guard wants(.user) else { return items }
     var (known, all) = (Set<UserID>(), [SyncItem]())
     for item in items {
-      let revision = item.point.position
-      for user in item.content.users where filter.wants(.user) {
+      for user in item.content.users {
         guard let nickname = nicknames[user], known.insert(user).inserted else { continue }
-        all.append(SyncItem(revision: revision, content: .user(user, nickname: nickname)))
+        all.append(SyncItem(revision: item.revision, content: .user(user, nickname: nickname)))
       }
-      all.append(SyncItem(revision: revision, content: item.content))
+      all.append(item)
     }
-    return (all, nicknames)
+    return all
   }
 }
 

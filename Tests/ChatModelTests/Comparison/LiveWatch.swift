@@ -19,6 +19,8 @@ struct LiveWatch {
   private var streams: [UserID: Stream] = [:]
   /// How often a stream had to be woken, and was.
   private(set) var wakes = 0
+  /// How often a stream did not have to read.
+  private(set) var suppliedPages = 0
 
   /// Call this after each command.
   mutating func check(_ chat: ChatService, _ users: [UserID], _ random: inout SeededRandom) async throws {
@@ -30,7 +32,12 @@ struct LiveWatch {
       let request = SyncRequest(after: SyncPosition(stream.position), limit: 1_000)
       let page = try await chat.changes(for: user, request)
       if page.more { throw Mismatch("live: one command", ["  has too many items for one page"]) }
-      if let last = page.items.map(\.revision).max() { try await awaitSignal(for: user, stream, through: last) }
+      if let last = page.items.map(\.revision).max() {
+        let pages = try await awaitSignal(for: user, stream, through: last)
+        if let supplied = request.page(of: pages, after: SyncPosition(stream.position)) {
+          try compare(supplied, page, of: user)
+        }
+      }
       streams[user]?.position = page.next.position
     }
   }
@@ -46,17 +53,33 @@ struct LiveWatch {
     }
   }
 
-  private mutating func awaitSignal(for user: UserID, _ stream: Stream, through position: LogPosition) async throws {
+  /// What a stream gets without reading is what it would read.
+  private mutating func compare(_ supplied: SyncPage, _ read: SyncPage, of user: UserID) throws {
+    guard supplied.items == read.items, supplied.nicknames == read.nicknames else {
+      throw Mismatch(
+        "live: u\(user.short) gets another page", supplied.items.map { "  supplied: \($0)" } + read.items.map { "  read: \($0)" })
+    }
+    suppliedPages += 1
+  }
+
+  /// - Returns: what the stream need not read.
+  private mutating func awaitSignal(
+    for user: UserID, _ stream: Stream, through position: LogPosition
+  ) async throws -> [LivePage] {
     while true {
       switch try await stream.subscription.next(timeout: Self.timeout) {
       case .changed(let through):
         guard through >= position else { continue }
         wakes += 1
-        return
+        return []
+      case .supplied(let pages):
+        guard let last = pages.last, last.through >= position else { continue }
+        wakes += 1
+        return pages
       case .notices, .expiring, .heartbeat: continue
       case .ended(.accountDisabled):
         streams[user] = nil
-        return
+        return []
       case .ended(let ending): throw Mismatch("live: u\(user.short)", ["  the stream ended: \(ending)"])
       case nil: throw Mismatch("live: u\(user.short)", ["  was not woken for position \(position)"])
       }
