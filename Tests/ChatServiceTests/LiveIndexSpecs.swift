@@ -110,7 +110,7 @@ struct LiveIndexSpecs {
     var wakes = LiveWakes()
     let (stranger, index) = (fixed(9) as UserID, index())
     index.collect(recorded(.user(stranger, renamed)), into: &wakes)
-    #expect(wakes == LiveWakes(users: [], profiles: [stranger]))
+    #expect(wakes == LiveWakes(profiles: [stranger]))
     #expect(index.members(of: UserSpaces(rooms: [room], workspaces: [office])) == [alice, bob])
     #expect(concerned(.user(bob, .account(.emailSet("b@example.com")))) == [bob])
   }

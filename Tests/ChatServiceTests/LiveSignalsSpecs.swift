@@ -47,4 +47,29 @@ struct LiveSignalsSpecs {
     #expect(await next() == .notices([.typing(there)]))
     #expect(!signals.isWaiting)
   }
+
+  @Test("pages are supplied until the stream has to read something")
+  func pages() async {
+    func content(_ position: UInt64) -> LiveContent {
+      LiveContent(items: [SyncItem(revision: LogPosition(position), content: .removed(.room(tea)))], nicknames: [:])
+    }
+    func page(_ after: UInt64, _ through: UInt64) -> LivePage {
+      LivePage(after: LogPosition(after), through: LogPosition(through), content: content(through))
+    }
+    func change(_ position: UInt64, isSupplied: Bool = true) {
+      signals.change(through: LogPosition(position), isSupplied ? content(position) : nil)
+    }
+    change(3)
+    change(3, isSupplied: false)
+    change(5)
+    #expect(await next() == .supplied([page(0, 3), page(3, 5)]))
+    change(6)
+    change(7, isSupplied: false)
+    change(8)
+    #expect(await next() == .changed(through: LogPosition(8)), "what was not supplied is before 8")
+    change(9)
+    #expect(await next() == .supplied([page(8, 9)]))
+    for position in 10...UInt64(10 + Limits.livePagesOfStream) { change(position) }
+    #expect(await next() == .changed(through: LogPosition(UInt64(10 + Limits.livePagesOfStream))), "too many pages")
+  }
 }

@@ -18,6 +18,8 @@ struct LiveSimulation {
   private static let depth = 4
   private static let schedules = 20_000
   private static let stepsOfSchedule = 60
+  /// What most streams see: messages and nothing else.
+  private static let messagesAtEnd = 4
 
   @Test("every order of a few steps", arguments: beginnings.indices)
   func everyOrder(beginning: Int) throws {
@@ -31,7 +33,8 @@ struct LiveSimulation {
   private func explore(_ world: LiveWorld, _ steps: [LiveWorld.Step], _ depth: Int, _ count: inout Int) throws {
     guard depth > 0 else {
       count += 1
-      return try finish(world, steps)
+      _ = try finish(world, steps)
+      return
     }
     for step in LiveWorld.Step.all {
       var next = world
@@ -42,20 +45,31 @@ struct LiveSimulation {
 
   @Test("many random orders")
   func randomOrders() throws {
+    var supplied = 0
     for seed in 0..<UInt64(Self.schedules) {
       var (random, world, steps) = (SeededRandom(seed: seed), LiveWorld(), [LiveWorld.Step]())
       for _ in 0..<Self.stepsOfSchedule {
         let step = LiveWorld.Step.weighted[random.below(LiveWorld.Step.weighted.count)]
         if world.take(step) { steps.append(step) }
       }
-      try finish(world, steps)
+      world.settle()
+      for _ in 0..<Self.messagesAtEnd {
+        for step in [.send, .sync, .project, .cycle, .signal(0), .signal(1), .take(0), .take(1)] as [LiveWorld.Step]
+        where random.below(4) > 0 && world.take(step) {
+          steps.append(step)
+        }
+      }
+      supplied += try finish(world, steps)
     }
+    #expect(supplied > Self.schedules, "streams get messages without reading")
   }
 
-  private func finish(_ world: LiveWorld, _ steps: [LiveWorld.Step]) throws {
+  /// - Returns: how many messages the clients got without a read.
+  private func finish(_ world: LiveWorld, _ steps: [LiveWorld.Step]) throws -> Int {
     var world = world
     world.settle()
     if let failure = world.failure { throw Failure(steps: steps, what: failure) }
+    return world.clients.reduce(0) { $0 + $1.suppliedMessages }
   }
 
   private struct Failure: Error, CustomStringConvertible {

@@ -83,7 +83,9 @@ struct LiveWorld {
     /// The head when the stream subscribed.
     var since = 0
     var isArriving = false
-    var signal: Int?
+    var changes = PendingChanges(since: .origin)
+    /// The messages that the client got without a read.
+    var suppliedMessages = 0
   }
 
   struct Delivery: Hashable {
@@ -178,7 +180,7 @@ struct LiveWorld {
     clients[user].stream = SyncStream()
     clients[user].since = durable
     clients[user].isArriving = true
-    clients[user].signal = nil
+    clients[user].changes = PendingChanges(since: LogPosition(UInt64(durable)))
     return give(.authenticated(since: clients[user].position), to: user)
   }
 
@@ -192,11 +194,20 @@ struct LiveWorld {
 
   /// A stream that reads or sends remembers the signal.
   private mutating func signal(_ user: Int) -> Bool {
-    guard var stream = clients[user].stream, let signal = clients[user].signal else { return false }
-    clients[user].signal = nil
-    let input = SyncStream.Input.woken(through: LogPosition(UInt64(signal)))
-    if case .idle = stream.state { return give(input, to: user) }
-    expect(stream.take(input) == .wait, "a wake began something in \(stream.state)")
+    guard var stream = clients[user].stream, let signal = clients[user].changes.take() else { return false }
+    switch (signal, stream.state) {
+    case (.supplied(let pages), .idle(let position)):
+      if let page = SyncRequest(after: position, limit: Self.pageLimit).page(of: pages, after: position) {
+        clients[user].suppliedMessages += page.items.count / 2
+        return give(.supplied(page), to: user)
+      }
+      return give(.woken(through: pages[pages.count - 1].through), to: user)
+    case (.changed(let through), .idle): return give(.woken(through: through), to: user)
+    case (.supplied(let pages), _):
+      expect(stream.take(.woken(through: pages[pages.count - 1].through)) == .wait, "a wake began something")
+    case (.changed(let through), _): expect(stream.take(.woken(through: through)) == .wait, "a wake began something")
+    default: expect(false, "an unexpected signal: \(signal)")
+    }
     clients[user].stream = stream
     return true
   }
@@ -269,20 +280,38 @@ struct LiveWorld {
       feed.index.apply(recorded.event)
     }
     feed.position = examined
-    wakes.users.subtract(loaded)
-    for user in clients.indices where wakes.users.contains(Self.users[user]) { wake(user, examined) }
+    for user in clients.indices where !loaded.contains(Self.users[user]) {
+      let messages = wakes.messages.filter { $0.audience.contains(Self.users[user]) }
+      if wakes.readers.contains(Self.users[user]) {
+        wake(user, examined)
+      } else if !messages.isEmpty {
+        wake(user, examined, content(of: messages.map { Int($0.position.value) }, for: user))
+      }
+    }
     return true
   }
 
-  private mutating func wake(_ user: Int, _ position: Int) {
+  private mutating func wake(_ user: Int, _ position: Int, _ content: LiveContent? = nil) {
     guard clients[user].stream != nil else { return }
-    clients[user].signal = max(clients[user].signal ?? 0, position)
+    clients[user].changes.add(through: LogPosition(UInt64(position)), content)
+  }
+
+  /// What a user gets of messages without a read. As in `LivePages`, the read model decides who sees them.
+  private func content(of positions: [Int], for user: Int) -> LiveContent {
+    guard let joined = joined(user, at: applied) else { return LiveContent(items: [], nicknames: [:]) }
+    let items = positions.filter { $0 > joined }.flatMap { position in
+      let ordinal = messages(position).count - 1
+      return [.room(Self.room), .message(.room(UInt64(ordinal)), in: Self.room)].map { (entity: SyncEntity) in
+        SyncItem(revision: LogPosition(UInt64(position)), content: .removed(entity))
+      }
+    }
+    return LiveContent(items: items, nicknames: [:])
   }
 
   private func recorded(_ position: Int) -> RecordedEvent {
     let event: RoomEvent =
       switch log[position - 1] {
-      case .message: .messages(.sent(fixed(UInt64(position)), author: Self.users[0], thread: nil, nil))
+      case .message: .messages(.sent(fixed(UInt64(position)), author: Self.users[0], thread: nil, MessageContent(text: "")))
       case .joined(let user): .members(.joined(Self.users[user], role: .member, invite: nil))
       case .left(let user): .members(.left(Self.users[user]))
       case .banned(let user): .members(.banned(Self.users[user]))

@@ -20,12 +20,7 @@ final class LiveSignals: Sendable {
   typealias Waiter = CheckedContinuation<Wake, Never>
 
   private struct State {
-    /// The stream has read everything up to here, or was told to.
-    var told: LogPosition
-    var changed: LogPosition?
-    /// Everything that concerns the user after what the stream was told of before, up to `changed`. Empty if the stream has
-    /// to read it.
-    var pages: [LivePage] = []
+    var changes: PendingChanges
     var expiring: Timestamp?
     var ending: StreamEnding?
     var expiresAt: Timestamp?
@@ -50,7 +45,7 @@ final class LiveSignals: Sendable {
     var whenSignalled: (@Sendable () -> Void)?
 
     var hasSignal: Bool {
-      ending != nil || isCancelled || expiring != nil || changed != nil || !notices.isEmpty || isHeartbeatDue
+      ending != nil || isCancelled || expiring != nil || !changes.isEmpty || !notices.isEmpty || isHeartbeatDue
     }
 
     mutating func takeCallback() -> (@Sendable () -> Void)? {
@@ -73,11 +68,9 @@ final class LiveSignals: Sendable {
         expiring = nil
         return .expiring(at: time)
       }
-      if let position = changed, notices.isEmpty || !wasChange {
-        changed = nil
+      if notices.isEmpty || !wasChange, let change = changes.take() {
         wasChange = true
-        defer { pages = [] }
-        return pages.isEmpty ? .changed(through: position) : .supplied(pages)
+        return change
       }
       wasChange = false
       if !notices.isEmpty { return .notices(notices.takeAll()) }
@@ -104,7 +97,7 @@ final class LiveSignals: Sendable {
     user = permission.user
     session = permission.session
     device = permission.device
-    state = Mutex(State(told: since, expiresAt: permission.expiresAt))
+    state = Mutex(State(changes: PendingChanges(since: since), expiresAt: permission.expiresAt))
   }
 
   var ending: StreamEnding? { state.withLock { $0.ending } }
@@ -116,16 +109,7 @@ final class LiveSignals: Sendable {
   /// - Parameter content: all that concerns the user after the last change that this was called for. Nil if the stream
   ///   has to read it.
   func change(through position: LogPosition, _ content: LiveContent? = nil) {
-    update { state in
-      guard position > state.told else { return }
-      if let content, state.changed == nil || !state.pages.isEmpty, state.pages.count < Limits.livePagesOfStream {
-        state.pages.append(LivePage(after: state.told, through: position, content: content))
-      } else {
-        state.pages = []
-      }
-      state.told = position
-      state.changed = position
-    }
+    update { $0.changes.add(through: position, content) }
   }
 
   func end(_ ending: StreamEnding) {
