@@ -274,8 +274,10 @@ public enum Limits {
   public static let liveCycleEvents = 4_096
   /// The users whose rooms are read in one look, because their first streams began. The others wait for the next.
   public static let liveUsersPerCycle = 256
-  /// The users whose pages are made from one snapshot.
+  /// The users whose pages are made in one cycle, from one snapshot.
   public static let livePageUsers = 256
+  /// The messages that can wait until all users have got them. If there are more, streams read them.
+  public static let livePageMessages = 1_024
   /// Pages that wait for a stream. If there are more, the stream reads them.
   public static let livePagesOfStream = 16
   /// If more users than this block the author of a message, streams read it.

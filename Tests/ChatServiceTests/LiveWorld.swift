@@ -311,7 +311,8 @@ struct LiveWorld {
   private func recorded(_ position: Int) -> RecordedEvent {
     let event: RoomEvent =
       switch log[position - 1] {
-      case .message: .messages(.sent(fixed(UInt64(position)), author: Self.users[0], thread: nil, MessageContent(text: "")))
+      case .message:
+        .messages(.sent(fixed(UInt64(position)), author: Self.users[0], thread: nil, MessageContent(text: "")))
       case .joined(let user): .members(.joined(Self.users[user], role: .member, invite: nil))
       case .left(let user): .members(.left(Self.users[user]))
       case .banned(let user): .members(.banned(Self.users[user]))

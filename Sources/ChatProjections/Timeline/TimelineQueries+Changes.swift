@@ -112,7 +112,9 @@ extension TimelineQueries {
 
   /// The message that was sent to a room's own timeline at a position, as everyone sees it who does not block its author.
   /// Nil if it changed since, or was deleted.
-  package func unchangedMessage(sentAt position: LogPosition, to room: RoomID, by author: UserID) throws -> ShownMessage? {
+  package func unchangedMessage(
+    sentAt position: LogPosition, to room: RoomID, by author: UserID
+  ) throws -> ShownMessage? {
     guard let ordinal = try firstOrdinal(in: room, after: LogPosition(position.value - 1)) else { return nil }
     // A message that never changed has no annotations, which would differ for each reader.
     let found = try changedContents(of: room, thread: 0, ordinal...ordinal, for: author)

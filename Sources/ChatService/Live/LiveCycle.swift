@@ -23,6 +23,8 @@ struct LiveCycle {
   private let feed: LiveFeed
   private var index = LiveIndex()
   private var ephemera: EphemeraCycle
+  /// The messages that not all streams have got.
+  private var pages: LivePages
   /// Streams were woken for all events up to here.
   private var position: LogPosition
   /// The events up to here were examined for ended sessions and disabled accounts.
@@ -37,6 +39,7 @@ struct LiveCycle {
   init(_ feed: LiveFeed) {
     self.feed = feed
     ephemera = EphemeraCycle(feed)
+    pages = LivePages(feed.readModels)
     position = feed.store.head
     examined = position
   }
@@ -67,7 +70,7 @@ struct LiveCycle {
   /// - Returns: false if the thread should end.
   private mutating func wait() -> Bool {
     let feed = feed
-    let isBusy = ephemera.isBusy
+    let isBusy = ephemera.isBusy || !pages.isEmpty
     if isBehind {
       let deadline = MonotonicCondition.Deadline(millisecondsFromNow: Self.retryMilliseconds)
       let never = LogPosition(.max)
@@ -175,6 +178,7 @@ struct LiveCycle {
   /// more than the events that were applied to the index.
   private mutating func load(_ users: Set<UserID>) throws {
     guard !users.isEmpty else { return }
+    pages.remove(users)
     let (snapshot, found) = try feed.readModels.rooms.readBlocking { rooms in
       (
         try rooms.checkpoint().position,
@@ -194,8 +198,11 @@ struct LiveCycle {
     if index.users.isEmpty, examined > position { ephemera.forget() }
     let wakes = try index.users.isEmpty ? LiveWakes() : isMuch ? concernedByMuch() : concerned()
     position = examined
-    for user in wakes.readers.subtracting(loaded) { wake(user) }
-    supply(wakes.messages, except: wakes.readers.union(loaded))
+    var readers = wakes.readers.union(loaded)
+    pages.remove(readers)
+    readers.formUnion(pages.add(wakes.messages.map { $0.except(readers) }))
+    for user in readers.subtracting(loaded) { wake(user) }
+    for (user, content) in pages.next(at: feed.now()) { wake(user, content) }
     let outdated = index.takeOutdated()
     do {
       try load(outdated)
@@ -225,24 +232,6 @@ struct LiveCycle {
 
   private func wake(_ user: UserID, _ content: LiveContent? = nil) {
     for signals in feed.withRegistry({ $0.streams(of: user) }) { signals.change(through: position, content) }
-  }
-
-  /// Gives streams the messages of this cycle, so that they need not read. Users of small rooms come first, because a large
-  /// room takes longer.
-  private func supply(_ messages: [LiveMessage], except others: Set<UserID>) {
-    guard !messages.isEmpty else { return }
-    let pages = try? LivePages(messages, feed.readModels, at: feed.now())
-    var done = others
-    for message in messages.sorted(by: { $0.audience.count < $1.audience.count }) {
-      let users = Array(message.audience.subtracting(done))
-      done.formUnion(users)
-      for start in stride(from: 0, to: users.count, by: Limits.livePageUsers) {
-        let some = users[start..<min(start + Limits.livePageUsers, users.count)]
-        // If this cannot be read, the streams try it themselves.
-        let contents = (try? pages?.contents(of: some)) ?? [:]
-        for user in some { wake(user, contents[user]) }
-      }
-    }
   }
 
   /// All users, after the events of this cycle were applied. If this fails in between, the next cycle has as many events.

@@ -27,7 +27,9 @@ extension LiveIndex {
       wakes.messages.append(
         LiveMessage(position: recorded.position, room: room, author: author, audience: members[room]))
       // The message can be a scheduled one, which its author's client removes.
-      for user in [author, recorded.actor].compactMap(\.self) where authors[room].contains(user) { add(user, to: &wakes) }
+      for user in [author, recorded.actor].compactMap(\.self) where authors[room].contains(user) {
+        add(user, to: &wakes)
+      }
     case .room(let room, let event): collect(event, in: room, by: recorded.actor, into: &wakes)
     case .workspace(let workspace, let event): collect(event, in: workspace, into: &wakes)
     // No item shows these.

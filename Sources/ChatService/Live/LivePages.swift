@@ -8,6 +8,12 @@ struct LiveMessage: Sendable, Equatable {
   var room: RoomID
   var author: UserID
   var audience: Set<UserID>
+
+  func except(_ users: Set<UserID>) -> LiveMessage {
+    var message = self
+    message.audience.subtract(users)
+    return message
+  }
 }
 
 /// What a user gets of the messages of one cycle.
@@ -33,7 +39,8 @@ package struct LivePage: Sendable, Hashable {
 /// What an entity is and who sees it is decided by the readers of a catch-up (`RoomsContents`, `TimelineQueries`).
 struct LivePages {
   private struct Shared {
-    let message: LiveMessage
+    /// The audience: the users who have not got the message.
+    var message: LiveMessage
     /// Nil if the message changed again, so that a later cycle has it.
     let item: SyncItem?
     /// Users who block the author.
@@ -42,14 +49,56 @@ struct LivePages {
   }
 
   private let readModels: ReadModels
-  private let now: Timestamp
-  private let shared: [Shared]
+  /// In the order of their positions.
+  private var shared: [Shared] = []
+
+  init(_ readModels: ReadModels) {
+    self.readModels = readModels
+  }
+
+  /// Whether all users have got what was added.
+  var isEmpty: Bool { shared.isEmpty }
+
+  /// Adds messages, which the read models must have applied.
+  /// - Parameter messages: after those that were added before, in the order of their positions.
+  /// - Returns: users who have to read, because these messages could not be read, or because too many wait.
+  mutating func add(_ messages: [LiveMessage]) -> Set<UserID> {
+    guard !messages.isEmpty else { return [] }
+    if shared.count + messages.count <= Limits.livePageMessages, let new = try? read(messages) {
+      shared += new
+      return []
+    }
+    let readers = (shared.map(\.message) + messages).reduce(into: Set<UserID>()) { $0.formUnion($1.audience) }
+    shared = []
+    return readers
+  }
+
+  /// Users who read everything until now themselves.
+  mutating func remove(_ users: Set<UserID>) {
+    guard !users.isEmpty, !isEmpty else { return }
+    for index in shared.indices { shared[index].message.audience.subtract(users) }
+    shared.removeAll { $0.message.audience.isEmpty }
+  }
+
+  /// Removes the next users, and returns what they get; nil for one who has to read. Users of small rooms come first, and a
+  /// large room takes its turn in parts, so it holds up nobody else.
+  mutating func next(at now: Timestamp) -> [UserID: LiveContent?] {
+    var users: Set<UserID> = []
+    for message in shared.map(\.message).sorted(by: { $0.audience.count < $1.audience.count }) {
+      guard users.count < Limits.livePageUsers else { break }
+      users.formUnion(message.audience.prefix(Limits.livePageUsers - users.count))
+    }
+    guard !users.isEmpty else { return [:] }
+    // If this cannot be read, the streams try it themselves.
+    let contents = (try? contents(of: users, at: now)) ?? [:]
+    remove(users)
+    return users.reduce(into: [:]) { $0[$1] = .some(contents[$1]) }
+  }
+
+  // MARK: - Reading
 
   /// Reads what is the same for all users.
-  /// - Parameter messages: in the order of their positions. The read models must have applied them.
-  init(_ messages: [LiveMessage], _ readModels: ReadModels, at now: Timestamp) throws {
-    self.readModels = readModels
-    self.now = now
+  private func read(_ messages: [LiveMessage]) throws -> [Shared] {
     let items = try readModels.timeline.readBlocking { timeline in
       try messages.map { message in
         try timeline.unchangedMessage(sentAt: message.position, to: message.room, by: message.author).map {
@@ -57,7 +106,7 @@ struct LivePages {
         }
       }
     }
-    shared = try readModels.rooms.readBlocking { rooms in
+    return try readModels.rooms.readBlocking { rooms in
       try zip(messages, items).map { message, item in
         Shared(
           message: message, item: item,
@@ -67,12 +116,11 @@ struct LivePages {
     }
   }
 
-  /// What each user gets. A user who is not in the result has to read.
-  func contents(of users: some Sequence<UserID>) throws -> [UserID: LiveContent] {
+  private func contents(of users: Set<UserID>, at now: Timestamp) throws -> [UserID: LiveContent] {
     try readModels.rooms.readBlocking { rooms in
       var found: [UserID: LiveContent] = [:]
       for user in users {
-        guard let items = try items(of: user, rooms) else { continue }
+        guard let items = try items(of: RoomsContents(rooms: rooms, user: user, now: now)) else { continue }
         found[user] = LiveContent(items: items, nicknames: [:])
       }
       let nicknames = try rooms.nicknames(of: Set(found.values.flatMap { $0.items.flatMap(\.content.users) }))
@@ -85,22 +133,22 @@ struct LivePages {
   }
 
   /// Nil if the user has to read.
-  private func items(of user: UserID, _ rooms: RoomsQueries) throws -> [SyncItem]? {
-    let reader = RoomsContents(rooms: rooms, user: user, now: now)
+  private func items(of reader: RoomsContents) throws -> [SyncItem]? {
     var joined: [RoomID: LogPosition?] = [:]
     var items: [SyncItem] = []
-    for each in shared where each.message.audience.contains(user) {
+    for each in shared where each.message.audience.contains(reader.user) {
       let (room, position) = (each.message.room, each.message.position)
       guard each.blockers.count <= Limits.livePageBlockers else { return nil }
+      // Only the last message of a room brings the room: before that, this is not its revision.
       func add(_ entity: SyncEntity) throws {
         guard let content = try reader.content(of: entity, at: position) else { return }
         items.append(SyncItem(revision: position, content: content))
       }
       try add(.room(room))
       if each.showsMarkers { try add(.readMarker(each.message.author, in: room)) }
-      if joined[room] == nil { joined[room] = .some(try rooms.member(user, of: room)?.joined.position) }
+      if joined[room] == nil { joined[room] = .some(try reader.rooms.member(reader.user, of: room)?.joined.position) }
       guard var item = each.item, let since = joined[room] ?? nil, since < position else { continue }
-      if case .message(var message) = item.content, each.blockers.contains(user) {
+      if case .message(var message) = item.content, each.blockers.contains(reader.user) {
         message.isFromBlockedUser = true
         item = SyncItem(revision: position, content: .message(message))
       }

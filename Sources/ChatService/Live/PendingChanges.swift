@@ -2,7 +2,7 @@ import ChatPrimitives
 
 /// What happened that a stream has not taken yet.
 struct PendingChanges: Sendable, Hashable {
-  /// The stream has read everything up to here, or was told of it.
+  /// The stream has read everything up to here, or was told to.
   private(set) var told: LogPosition
   /// The newest change that was not taken.
   private var changed: LogPosition?
@@ -15,7 +15,7 @@ struct PendingChanges: Sendable, Hashable {
 
   var isEmpty: Bool { changed == nil }
 
-  /// Adds what happened up to a position, unless the stream was told of it before.
+  /// Adds what happened up to a position, unless the stream was told before.
   /// - Parameter content: all that concerns the user after the last change that was added. Nil if the stream has to read
   ///   it.
   mutating func add(through position: LogPosition, _ content: LiveContent?) {

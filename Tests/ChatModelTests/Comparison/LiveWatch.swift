@@ -57,7 +57,8 @@ struct LiveWatch {
   private mutating func compare(_ supplied: SyncPage, _ read: SyncPage, of user: UserID) throws {
     guard supplied.items == read.items, supplied.nicknames == read.nicknames else {
       throw Mismatch(
-        "live: u\(user.short) gets another page", supplied.items.map { "  supplied: \($0)" } + read.items.map { "  read: \($0)" })
+        "live: u\(user.short) gets another page",
+        supplied.items.map { "  supplied: \($0)" } + read.items.map { "  read: \($0)" })
     }
     suppliedPages += 1
   }
