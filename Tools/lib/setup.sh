@@ -73,6 +73,13 @@ install_without_services() {
   "${root[@]}" rm -f "$policy"
 }
 
+# Installs what the build, the server and the end-to-end tests need. The tests of the pages in docs/guides need jq and
+# openssl. A browser opens the page of one of them, and nginx runs with the configuration in docs/operating.md.
+install_for_tests() {
+  install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" curl jq openssl strace chromium
+  install_without_services nginx-light
+}
+
 # Ends the script with advice if the Swift toolchain is missing or too old.
 require_swift() {
   local advice="install a toolchain as https://www.swift.org/install/linux/ describes, and put its usr/bin into PATH"
