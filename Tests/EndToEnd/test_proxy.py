@@ -1,5 +1,6 @@
 """Streams through nginx, with the configuration that docs/operating.md shows."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -64,7 +65,8 @@ def locations() -> str:
 
 @pytest.fixture(scope="module")
 def proxied(tmp_path_factory):
-    assert shutil.which("nginx"), "nginx is missing: install it with 'apt-get install nginx-light'"
+    program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
+    assert program, "nginx is missing: install it with 'apt-get install nginx-light'"
     folder = tmp_path_factory.mktemp("nginx")
     server = Server(folder / "data", environment=UNLIMITED | {"HANSARD_PROXIES_TRUSTED": "127.0.0.1/32"}).start()
     holder = reserved_port()
@@ -72,7 +74,7 @@ def proxied(tmp_path_factory):
     (folder / "nginx.conf").write_text(NGINX.replace("LOCATIONS", locations())
                                        .replace("127.0.0.1:8080", f"127.0.0.1:{server.port}").replace("PORT", str(port)))
     nginx = subprocess.Popen(
-        ["nginx", "-p", folder, "-c", "nginx.conf", "-e", "stderr"], stderr=(folder / "nginx.errors").open("wb"))
+        [program, "-p", folder, "-c", "nginx.conf", "-e", "stderr"], stderr=(folder / "nginx.errors").open("wb"))
     try:
         proxied = Proxied(server, port)
         wait_until(lambda: is_ready(proxied, nginx), "nginx does not respond")
