@@ -73,8 +73,8 @@ def proxied(tmp_path_factory):
     port = holder.getsockname()[1]
     (folder / "nginx.conf").write_text(NGINX.replace("LOCATIONS", locations())
                                        .replace("127.0.0.1:8080", f"127.0.0.1:{server.port}").replace("PORT", str(port)))
-    nginx = subprocess.Popen(
-        [program, "-p", folder, "-c", "nginx.conf", "-e", "stderr"], stderr=(folder / "nginx.errors").open("wb"))
+    with (folder / "nginx.errors").open("wb") as errors:
+        nginx = subprocess.Popen([program, "-p", folder, "-c", "nginx.conf", "-e", "stderr"], stderr=errors)
     try:
         proxied = Proxied(server, port)
         wait_until(lambda: is_ready(proxied, nginx), "nginx does not respond")
