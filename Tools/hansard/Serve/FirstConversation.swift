@@ -6,7 +6,7 @@ struct FirstConversation {
   let url: String
 
   var text: String {
-    let (alice, bob, room, message) = (id(), id(), id(), id())
+    let (alice, bob, room, message, later) = (id(), id(), id(), id(), id())
     let mark = alice.prefix(8)
     return """
       # Register two users and log in.
@@ -22,6 +22,9 @@ struct FirstConversation {
       # Alice sends a message; Bob has one unread.
       curl -s -H "Authorization: Bearer $ALICE" -X PUT --json '{"text":"The kettle is on."}' $H/v1/rooms/\(room)/messages/\(message); echo
       curl -s -H "Authorization: Bearer $BOB" $H/v1/badge; echo
+      # Bob follows for three seconds; Alice sends another message after one.
+      (sleep 1; curl -s -o /dev/null -H "Authorization: Bearer $ALICE" -X PUT --json '{"text":"Tea is ready."}' $H/v1/rooms/\(room)/messages/\(later)) &
+      curl -sN -m 3 -H "Authorization: Bearer $BOB" "$H/v1/sync/stream?include=message" || echo
       """
   }
 
