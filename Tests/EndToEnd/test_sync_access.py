@@ -220,6 +220,23 @@ def test_who_comes_into_a_workspace_gets_it_whole(scenario, anna, how):
     assert in_room(items, scenario.private) == [] or person is scenario.ben
 
 
+@pytest.mark.parametrize("roles", [["administrator"], ["guest", "member"]], ids=["another role", "guest and back"])
+def test_a_channel_that_was_deleted_before_a_new_role_has_a_tombstone(scenario, anna, roles):
+    client = known(scenario.ben)
+    anna.delete(scenario.public.path)
+    for role in roles:
+        scenario.make(role)
+    assert ("room", scenario.public.id) in tombstones(check_after(client))
+
+
+def test_who_returns_to_a_workspace_gets_tombstones_of_channels_that_were_deleted_meanwhile(scenario, anna, world):
+    client = known(scenario.ben)
+    scenario.ben.post(f"{scenario.office.path}/leave")
+    anna.delete(scenario.public.path)
+    scenario.office.take_in(world, scenario.ben)
+    assert ("room", scenario.public.id) in tombstones(check_after(client))
+
+
 def test_the_visibility_of_a_channel_is_fixed(scenario, anna):
     client = known(scenario.ben)
     for channel in (scenario.public, scenario.private):

@@ -101,8 +101,10 @@ struct RoomsContents {
     let changed = try noted(.room, id.uuid, in: .workspace(workspace))
     let lost = try noted(.room, id.uuid, in: .user(user))
     // If the user lost the room here, `room` has it.
-    guard lost != position, max(changed, seen, lost) == position else { return nil }
-    return try rooms.visibleRoom(id, for: user).map { .room($0) } ?? .removed(.room(id))
+    guard lost != position else { return nil }
+    // A new role does not repeat tombstones: a client that was a guest only between two requests still has the channel.
+    guard let row = try rooms.visibleRoom(id, for: user) else { return changed == position ? .removed(.room(id)) : nil }
+    return max(changed, seen, lost) == position ? .room(row) : nil
   }
 
   // MARK: - Rooms
