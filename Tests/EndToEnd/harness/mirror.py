@@ -97,14 +97,15 @@ class Mirror:
             self._remove_what_is_hidden(key, revision)
 
     def _remove(self, removed: Key, revision: int) -> None:
-        def is_gone(key: Key, _: dict) -> bool:
-            if removed.type == "room":
-                return key == removed or (key.type in IN_ROOMS and key.container == removed.id)
-            return key == removed or (removed.type == "member" and key == removed._replace(type="readMarker"))
-
-        self._forget(is_gone, revision)
-        if removed.type == "workspace":
-            self._leave_sight(removed.id, revision)
+        self._forget_one(removed, revision)
+        match removed.type:
+            case "room":
+                self._forget(lambda key, _: key.type in IN_ROOMS and key.container == removed.id, revision)
+                self.gaps = [gap for gap in self.gaps if gap["roomId"] != removed.id]
+            case "member":
+                self._forget_one(removed._replace(type="readMarker"), revision)
+            case "workspace":
+                self._leave_sight(removed.id, revision)
 
     def _remove_what_is_hidden(self, key: Key, revision: int) -> None:
         """Removes what the client must know is hidden from the new state of a workspace or room."""
@@ -124,6 +125,10 @@ class Mirror:
         gone = [key for key, entity in self.entities.items()
                 if self.revisions[key] <= revision and is_gone(key, entity)]
         for key in gone:
+            del self.entities[key], self.revisions[key]
+
+    def _forget_one(self, key: Key, revision: int) -> None:
+        if self.revisions.get(key, revision + 1) <= revision:
             del self.entities[key], self.revisions[key]
 
     # MARK: What other endpoints return
@@ -231,7 +236,7 @@ def show_room(shown: Mirror, api: Api, room: dict) -> None:
     for page in pages_back(api, messages_path(id)):
         for message in page:
             shown.store("message", message, id)
-            for replies in pages_back(api, messages_path(id, message["id"])):
+            for replies in pages_back(api, messages_path(id, message["id"])) if "thread" in message else ():
                 for reply in replies:
                     shown.store("message", reply, id)
 
