@@ -1,0 +1,36 @@
+"""Many clients follow over all transports while others write without a pause, through a kill and a stop of the server.
+
+`Tools/mirrors` does the same with more clients and for longer.
+"""
+
+from harness.command import check_data
+from harness.failing_disk import FailingDisk
+from harness.mirrors.clients import KILL, STOP
+from harness.mirrors.run import Plan, Run
+from harness.mirrors.transports import TRANSPORTS
+from harness.server import UNLIMITED, Server
+
+PLAN = Plan(clients=60, seconds=4, kills=1, stops=1, seed=45)
+RESUME_MILLISECONDS = 10_000
+
+
+def test_every_mirror_equals_what_the_endpoints_show(tmp_path):
+    disk = FailingDisk(tmp_path)
+    server = Server(tmp_path / "data", environment=UNLIMITED | disk.environment).start()
+    run = Run(server, PLAN, disk=disk)
+    try:
+        run.perform()
+    finally:
+        server.end()
+    situation = run.situation
+    assert not situation.problems, run.problems()
+    assert sorted(situation.endings) == [KILL, STOP]
+    # Enough of everything has happened.
+    assert set(situation.counts) == set(TRANSPORTS)
+    for name, counts in situation.counts.items():
+        assert min(counts["connects"], counts["left"] + counts["cut"], counts["items"]) > 0, (name, counts)
+    assert run.writers.written.total() > 10 * run.writers.refused.total() > 0
+    # The clients come back at different times.
+    times = situation.resume_after
+    assert len(set(times)) > len(times) / 2 and 0 <= min(times) < max(times) <= RESUME_MILLISECONDS
+    check_data(server.data)
