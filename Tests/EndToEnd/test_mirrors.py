@@ -10,7 +10,7 @@ from harness.mirrors.run import Plan, Run
 from harness.mirrors.transports import TRANSPORTS
 from harness.server import UNLIMITED, Server
 
-PLAN = Plan(clients=60, seconds=4, kills=1, stops=1, seed=45)
+PLAN = Plan(clients=60, seconds=4, kills=1, stops=1, seed=45, rate=200)
 RESUME_MILLISECONDS = 10_000
 
 

@@ -67,12 +67,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clients", type=int, default=300)
     parser.add_argument("--seconds", type=float, default=120, help="how long the writers write (120)")
+    parser.add_argument(
+        "--rate", type=float, default=60, help="most writes per second, so that one process can follow (60)")
     parser.add_argument("--kills", type=int, default=2, help="how often the server is killed (2)")
     parser.add_argument("--stops", type=int, default=1, help="how often the server is stopped (1)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--keep", action="store_true", help="keep the server's data")
     options = parser.parse_args()
-    plan = Plan(options.clients, options.seconds, options.kills, options.stops, options.seed)
+    plan = Plan(options.clients, options.seconds, options.kills, options.stops, options.seed, options.rate)
     print(f"seed {plan.seed}")
     build = ROOT / ".build"
     folder = pathlib.Path(tempfile.mkdtemp(prefix="mirrors-", dir=build if build.is_dir() else None))

@@ -32,7 +32,7 @@ CLIENTS_OF_USER = 5
 SHOWN_PROBLEMS, SHOWN_LINES = 10, 8
 # How clients behave, and how often.
 HABITS = {
-    Habits(stays=None): 2, Habits(stays=3): 4, Habits(stays=0.5): 2, Habits(stays=3, per_room=0.2): 1,
+    Habits(stays=None): 3, Habits(stays=6): 5, Habits(stays=0.5): 1, Habits(stays=3, per_room=0.2): 1,
     Habits(stays=3, begins_anew=0.1): 1,
 }
 
@@ -44,8 +44,9 @@ class Plan:
     kills: int
     stops: int
     seed: int
-    # The pause of each writer after a request, in seconds.
-    pause: float = 0.0
+    # How many writes there are at most in a second. With more, clients in one process fall behind, and see many changes at
+    # once.
+    rate: float
 
 
 @dataclass
@@ -65,7 +66,7 @@ class Run:
         source = random.Random(self.plan.seed)
         self.situation = Situation(self.server.port)
         chat = self._begin(source)
-        self.writers = Writers(chat, self.situation, self.server.token, random.Random(source.random()), self.plan.pause)
+        self.writers = Writers(chat, self.situation, self.server.token, random.Random(source.random()), WRITERS / self.plan.rate)
         asyncio.run(self._run(source))
         if not self.situation.problems:
             self.phase = "comparing"

@@ -35,8 +35,8 @@ class Writers:
     situation: Situation
     token: str
     random: random.Random
-    # Seconds between two requests of a writer, so that the clients can follow in one process.
-    pause: float = 0.0
+    # How long a writer waits after a request, in seconds.
+    pause: float
     written: collections.Counter = field(default_factory=collections.Counter)
     refused: collections.Counter = field(default_factory=collections.Counter)
     # The newest position of a response.
