@@ -2,7 +2,6 @@
 
 import asyncio
 import collections
-import contextlib
 import random
 from dataclasses import dataclass, field
 
@@ -147,8 +146,7 @@ class Client:
         if done:
             return self._ended(reading.result(), counts, run)
         reading.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await reading
+        await asyncio.wait({reading})
         self.is_connected = False
         if self.random.random() < 0.5:
             counts["cut"] += 1

@@ -91,7 +91,9 @@ class Run:
         lives = [asyncio.create_task(client.live()) for client in self.clients]
         reporter = asyncio.create_task(self._report())
         try:
+            self.situation.holds = True
             await self._until(lambda: all(client.cursor for client in self.clients), "not all clients have a page")
+            self.situation.holds = False
             writers = [asyncio.create_task(self.writers.write(ACTIONS)) for _ in range(WRITERS)]
             endings = [KILL] * self.plan.kills + [STOP] * self.plan.stops
             source.shuffle(endings)
@@ -203,6 +205,4 @@ class Run:
 async def cancelled(tasks: list[asyncio.Task]) -> None:
     for task in tasks:
         task.cancel()
-    for task in tasks:
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+    await asyncio.wait(tasks)
