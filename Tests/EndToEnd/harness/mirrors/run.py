@@ -19,7 +19,7 @@ from .clients import KILL, STOP, Client, Habits, Situation
 from .writer import Writers
 
 # Every wait is for a condition, and fails after this time.
-PATIENCE_SECONDS = 180
+PATIENCE_SECONDS = 120
 LOOK_SECONDS = 0.05
 WRITERS = 4
 # How long no sync completes before a kill, in seconds.
@@ -164,6 +164,9 @@ class Run:
         await self._until(
             lambda: all(client.position >= targets[client.person.id] for client in self.clients),
             "not all clients reach the end")
+        for client in self.clients:
+            if client.position < targets[client.person.id]:
+                client.report(f"has everything up to {client.position}, but not to {targets[client.person.id]}")
 
     # MARK: The comparison
 
