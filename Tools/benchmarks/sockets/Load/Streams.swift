@@ -1,0 +1,46 @@
+import Glibc
+
+/// The open streams.
+struct Streams {
+  /// Below the backlog of the servers, so that no connection is refused.
+  private static let openedAtOnce = 100
+  private static let keepAliveNanoseconds = 20_000_000_000
+
+  private(set) var connections: [Connection] = []
+  private var keepAliveBytes: [UInt8] = []
+  /// How many times streams have sent that, and since when this is counted.
+  private var kept = 0
+  private var keptSince = now()
+
+  /// Opens streams in addition to those that are open.
+  mutating func open(_ plan: Instruction.Open, _ buffer: ReadBuffer) throws {
+    let (until, answer) = (SearchedText(plan.until), SearchedText(plan.answer))
+    keepAliveBytes = plan.keepAlive.singleBytes
+    for start in stride(from: 0, to: plan.requests.count, by: Self.openedAtOnce) {
+      let opening = try plan.requests[start...].prefix(Self.openedAtOnce).map { request in
+        let connection = try Connection(port: plan.port, buffer)
+        try connection.send(request.singleBytes)
+        return connection
+      }
+      for connection in opening { try connection.wait(for: until) }
+      if !plan.message.isEmpty {
+        for connection in opening { try connection.send(plan.message.singleBytes) }
+        for connection in opening { try connection.wait(for: answer) }
+      }
+      connections += opening
+    }
+    (kept, keptSince) = (0, now())
+  }
+
+  mutating func close() { connections = [] }
+
+  /// Shows the server that the clients are there. The streams take turns, so that none of this takes long.
+  mutating func keepAlive() throws {
+    guard !keepAliveBytes.isEmpty, !connections.isEmpty else { return }
+    let due = Int(Double(now() - keptSince) / Double(Self.keepAliveNanoseconds) * Double(connections.count))
+    while kept < due {
+      try connections[kept % connections.count].send(keepAliveBytes)
+      kept += 1
+    }
+  }
+}
