@@ -36,12 +36,12 @@ def free_port():
 class Server:
     """A build on a free port, with its data on the disk that the repository is on."""
 
-    def __init__(self, executable):
+    def __init__(self, executable, *flags):
         self.data = tempfile.mkdtemp(prefix="bench-", dir=HERE.parent.parent / ".build")
         self.url = f"http://127.0.0.1:{free_port()}"
         self.process = subprocess.Popen(
             [executable, "serve", "--data", self.data, "--listen", self.url.removeprefix("http://"),
-             "--bench", "--access-token-lifetime", "86400"],
+             "--bench", "--access-token-lifetime", "86400", *flags],
             # One user who sends as fast as possible would reach any limit. High limits cost as much as the defaults.
             env=os.environ | {
                 f"HANSARD_RATE_LIMITS_{kind}_REQUESTS": "10000000" for kind in ("USER", "DEVICE", "ADDRESS")} | {

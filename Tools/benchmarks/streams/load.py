@@ -1,0 +1,69 @@
+"""The programs of the package in `sockets`: the load generator, and the bare echo with which the server is compared."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+
+def executable(name):
+    return pathlib.Path(os.environ["SOCKETS_BIN"], name)
+
+
+def resident_bytes(process):
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) * 1024
+
+
+def processor_seconds(process):
+    """The processor time that the threads of a process have used, more exactly than in ticks."""
+    threads = pathlib.Path(f"/proc/{process.pid}/task").glob("*/schedstat")
+    return sum(int(path.read_text().split()[0]) for path in threads) / 1e9
+
+
+class Load:
+    """The load generator. It is a process of its own, with one thread."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([executable("load")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()
+
+    def perform(self, **instruction):
+        """Returns the report, in microseconds where it has no unit."""
+        self.process.stdin.write(json.dumps(instruction) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit("the load generator failed")
+        report = json.loads(line)
+        if "error" in report:
+            raise SystemExit(f"the load generator: {report['error']}")
+        return report
+
+    def open(self, port, requests, until, keep_alive="", message="", answer=""):
+        """Opens streams in addition to those that are open."""
+        self.perform(open={
+            "port": port, "requests": requests, "until": until, "keepAlive": keep_alive, "message": message,
+            "answer": answer})
+
+
+class BareEcho:
+    """A WebSocket echo of SwiftNIO alone."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([executable("bare-echo")], stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
