@@ -11,6 +11,9 @@ struct ReadBuffer {
 
 /// A TCP connection to the server. It does not parse what arrives: it only searches for texts.
 final class Connection {
+  /// How long a read waits.
+  private static let patienceSeconds = 60
+
   let descriptor: Int32
   private let buffer: ReadBuffer
   /// The end of what was read, in which a text can begin that the next read continues.
@@ -32,6 +35,8 @@ final class Connection {
     guard status == 0 else { throw Failure(system: "connect") }
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    var patience = timeval(tv_sec: Self.patienceSeconds, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
   }
 
   deinit { close(descriptor) }

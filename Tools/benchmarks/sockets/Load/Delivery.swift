@@ -74,10 +74,12 @@ final class Delivery {
     while sent.count < plan.requests.count {
       let due = plan.rate > 0 ? Int(Double(now() - began) / 1e9 * plan.rate) : finished
       guard sent.count <= due else { return }
-      guard let sender = idle.popLast() else {
+      guard !idle.isEmpty else {
         waits += 1
         return
       }
+      // In turn, because the server closes a connection that is not used.
+      let sender = idle.removeFirst()
       pending[sender] = sent.count
       sent.append(now())
       try senders[sender].send(Array(plan.requests[pending[sender]].utf8))
@@ -93,7 +95,8 @@ final class Delivery {
 
   private func receive(_ stream: Connection) throws {
     var numbers: [Int] = []
-    try stream.read(keeping: Self.beforeID.bytes.count + Self.idBytes - 1) { bytes in
+    // More than an ID needs, so that an error shows what the server sent last.
+    try stream.read(keeping: ReadBuffer.keptBytes / 4) { bytes in
       var used = 0
       while let start = Self.beforeID.end(in: bytes, from: used), start + Self.idBytes <= bytes.count {
         used = start + Self.idBytes

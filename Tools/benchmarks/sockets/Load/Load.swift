@@ -7,7 +7,16 @@ import Glibc
 enum Load {
   private static let idleMilliseconds: Int32 = 100
 
-  static func main() throws {
+  static func main() {
+    do {
+      try run()
+    } catch {
+      FileHandle.standardError.write(Data("the load generator failed: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+
+  private static func run() throws {
     let buffer = ReadBuffer()
     var streams = Streams()
     while let line = try nextLine(&streams) {
