@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import time
 
 
 def executable(name):
@@ -17,9 +18,9 @@ def resident_bytes(process):
 
 
 def processor_seconds(process):
-    """The processor time that the threads of a process have used, more exactly than in ticks."""
-    threads = pathlib.Path(f"/proc/{process.pid}/task").glob("*/schedstat")
-    return sum(int(path.read_text().split()[0]) for path in threads) / 1e9
+    """The processor time that a process has used, with the threads that have ended."""
+    # The clock that clock_getcpuclockid(3) names.
+    return time.clock_gettime(~process.pid << 3 | 2)
 
 
 class Load:

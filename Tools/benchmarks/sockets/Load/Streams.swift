@@ -8,9 +8,10 @@ struct Streams {
 
   private(set) var connections: [Connection] = []
   private var keepAliveBytes: [UInt8] = []
-  /// How many times streams have sent that, and since when this is counted.
-  private var kept = 0
-  private var keptSince = now()
+  /// The stream that sends that next, how many streams are to send it now, and as of when.
+  private var next = 0
+  private var owed = 0.0
+  private var owedAt = now()
 
   /// Opens streams in addition to those that are open.
   mutating func open(_ plan: Instruction.Open, _ buffer: ReadBuffer) throws {
@@ -28,19 +29,21 @@ struct Streams {
         for connection in opening { try connection.wait(for: answer) }
       }
       connections += opening
+      try keepAlive()
     }
-    (kept, keptSince) = (0, now())
   }
 
-  mutating func close() { connections = [] }
+  mutating func close() { (connections, owed) = ([], 0) }
 
   /// Shows the server that the clients are there. The streams take turns, so that none of this takes long.
   mutating func keepAlive() throws {
-    guard !keepAliveBytes.isEmpty, !connections.isEmpty else { return }
-    let due = Int(Double(now() - keptSince) / Double(Self.keepAliveNanoseconds) * Double(connections.count))
-    while kept < due {
-      try connections[kept % connections.count].send(keepAliveBytes)
-      kept += 1
+    let time = now()
+    owed += Double(time - owedAt) / Double(Self.keepAliveNanoseconds) * Double(connections.count)
+    owedAt = time
+    while owed >= 1 {
+      next = (next + 1) % connections.count
+      if !keepAliveBytes.isEmpty { try connections[next].send(keepAliveBytes) }
+      owed -= 1
     }
   }
 }
