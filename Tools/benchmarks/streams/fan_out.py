@@ -59,6 +59,10 @@ def measure_rooms(options, goals):
             name = f"{NAMES[kind]}: p99 of a message to {len(users):,} live members"
             targets = [(room, users[0])] * options.messages
             rows.append((NAMES[kind], *deliver(world, load, targets, len(users), 0, name, goals, None)))
+    show_rooms(memory, rows, options, goals)
+
+
+def show_rooms(memory, rows, options, goals):
     bare_kibibytes = memory[0][1]
     for name, kibibytes, goal in memory:
         if goal:

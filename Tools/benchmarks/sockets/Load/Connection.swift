@@ -19,20 +19,15 @@ final class Connection {
   /// The end of what was read, in which a text can begin that the next read continues.
   private var kept: [UInt8] = []
 
-  init(port: UInt16, _ buffer: ReadBuffer) throws {
+  /// - Parameter host: the client's address is 127.0.0.`host`.
+  init(port: UInt16, from host: Int = 1, _ buffer: ReadBuffer) throws {
     self.buffer = buffer
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0 else { throw Failure(system: "socket") }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let status = withUnsafePointer(to: address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard status == 0 else { throw Failure(system: "connect") }
+    let bound = Self.withAddress(host: host, port: 0) { bind(descriptor, $0, $1) }
+    guard bound == 0 else { throw Failure(system: "bind") }
+    let connected = Self.withAddress(host: 1, port: port) { connect(descriptor, $0, $1) }
+    guard connected == 0 else { throw Failure(system: "connect") }
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     var patience = timeval(tv_sec: Self.patienceSeconds, tv_usec: 0)
@@ -40,6 +35,18 @@ final class Connection {
   }
 
   deinit { close(descriptor) }
+
+  private static func withAddress(
+    host: Int, port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = (UInt32(0x7F00_0000) + UInt32(host)).bigEndian
+    return withUnsafePointer(to: address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+    }
+  }
 
   /// Sends all of it, and waits if the server does not take it.
   func send(_ data: [UInt8]) throws {

@@ -4,6 +4,8 @@ import Glibc
 struct Streams {
   /// Below the backlog of the servers, so that no connection is refused.
   private static let openedAtOnce = 100
+  /// Fewer than the sessions of Socket.IO that the server allows an address.
+  private static let streamsOfAddress = 500
   private static let keepAliveNanoseconds = 20_000_000_000
 
   private(set) var connections: [Connection] = []
@@ -19,7 +21,7 @@ struct Streams {
     keepAliveBytes = plan.keepAlive.singleBytes
     for start in stride(from: 0, to: plan.requests.count, by: Self.openedAtOnce) {
       let opening = try plan.requests[start...].prefix(Self.openedAtOnce).map { request in
-        let connection = try Connection(port: plan.port, buffer)
+        let connection = try Connection(port: plan.port, from: 1 + connections.count / Self.streamsOfAddress, buffer)
         try connection.send(request.singleBytes)
         return connection
       }
