@@ -6,7 +6,7 @@ import time
 import pytest
 
 from harness.engine import (  # noqa: F401
-    SEPARATOR, Engine, TransportCases, closes, conformance, error, receive_message, timely)
+    SEPARATOR, Engine, TransportCases, closes, conformance, error, receive, receive_message, timely)
 
 PATH = "/conformance/engine.io/"
 
@@ -43,7 +43,7 @@ class TestPollingMessages:
     def test_a_second_get_ends_the_session(self, engine):
         sid = engine.open()
         with concurrent.futures.ThreadPoolExecutor() as threads:
-            polls = [threads.submit(engine.get, sid, t=name) for name in "ab"]
+            polls = [threads.submit(engine.poll, sid, t=name) for name in "ab"]
             answers = sorted((poll.result().status_code, poll.result().text[:1]) for poll in polls)
         # Whichever comes first gets a close packet.
         assert answers == [(200, "1"), (400, "{")]
@@ -79,7 +79,7 @@ class TestBeyondTheSuite:
         assert engine.post(sid, "4hello").status_code == 200
         with engine.socket(sid) as ws:
             ws.send("2probe")
-            assert ws.recv() == "3probe"
+            assert receive(ws) == "3probe"
 
     @timely
     def test_a_second_post_ends_the_session(self, engine):
@@ -120,7 +120,7 @@ class TestBeyondTheSuite:
         assert engine.post(sid, SEPARATOR.join(["4a", "4b"])).text == "ok"
         with engine.socket(sid) as ws:
             ws.send("2probe")
-            assert ws.recv() == "3probe"
+            assert receive(ws) == "3probe"
             ws.send("5")
             ws.send("4c")
             assert [receive_message(ws) for _ in range(3)] == ["4a", "4b", "4c"]

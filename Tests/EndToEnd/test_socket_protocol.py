@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from harness.engine import Engine, TransportCases, closes, conformance, receive_message, timely  # noqa: F401
+from harness.engine import (  # noqa: F401
+    PING, Engine, TransportCases, closes, conformance, receive, receive_message, timely)
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ class TestDisconnecting:
     def test_a_client_leaves_the_main_namespace(self, connected):
         ws = connected()
         ws.send("41")
-        assert ws.recv() == "2"
+        assert receive(ws) == PING
 
     @timely
     def test_a_client_leaves_one_of_two_namespaces(self, connected):
