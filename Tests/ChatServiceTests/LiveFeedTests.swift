@@ -185,10 +185,10 @@ struct LiveFeedTests {
     let fixture = try await ServiceFixture()
     let alice = try await fixture.user(1)
     let subscription = try fixture.chat.live.subscribe(LivePermission(user: alice))
-    let wait = Task { try await subscription.next() }
+    let wait = Task { try await subscription.next(timeout: .seconds(3600)) }
     wait.cancel()
     await #expect(throws: CancellationError.self) { try await wait.value }
-    let second = Task { try await subscription.next() }
+    let second = Task { try await subscription.next(timeout: .seconds(3600)) }
     subscription.cancel()
     await #expect(throws: CancellationError.self) { try await second.value }
     try fixture.close()

@@ -28,8 +28,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private var breach: Breach?
   /// The watch of the request that is being handled.
   private var watch: ClientWatch?
-  /// Succeeds when the client has taken most of what was written.
-  private var writable: EventLoopPromise<Void>?
+  private var writable = WritableWatches()
   private var isClientGone = false
 
   /// Where a connection stops being valid HTTP.
@@ -70,13 +69,13 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     stop()
-    failWritable()
+    writable.fail(ChannelError.ioOnClosedChannel)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     stop()
     clientDisconnected()
-    failWritable()
+    writable.fail(ChannelError.ioOnClosedChannel)
     context.fireChannelInactive()
   }
 
@@ -159,16 +158,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if context.channel.isWritable {
-      writable?.succeed()
-      writable = nil
-    }
+    writable.update(context.channel)
     context.fireChannelWritabilityChanged()
-  }
-
-  private func failWritable() {
-    writable?.fail(ChannelError.ioOnClosedChannel)
-    writable = nil
   }
 
   /// Handles the events that handlers send down the pipeline. `BodyWanted` sends 100 (Continue), unless the body is
@@ -180,8 +171,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
       if isClientGone { watch.onGone() } else { self.watch = watch }
       return
     }
-    if event is WritableWatch {
-      if context.channel.isWritable { promise?.succeed() } else { writable = promise }
+    if let watch = event as? WritableWatch, let promise {
+      writable.add(watch, promise, on: context.channel)
       return
     }
     guard event is WillReadBody else {

@@ -46,7 +46,7 @@ struct EventStreamResponse: Sendable {
       let held = try stream.hold(json.readableBytes)
       defer { withExtendedLifetime(held) {} }
       try await writer.write(Self.event("sync", id: cursor, json))
-      try await channel.untilWritable(for: stream.subscription)
+      try await untilWritable()
       return true
     case .typing(let notice):
       try await send("typing", StreamTyping(notice), of: stream, to: &writer)
@@ -70,7 +70,11 @@ struct EventStreamResponse: Sendable {
     _ name: String, _ notice: some Encodable, of stream: OpenStream, to writer: inout any ResponseBodyWriter
   ) async throws {
     try await writer.write(Self.event(name, try JSONBody.encode(notice)))
-    try await channel.untilWritable(for: stream.subscription)
+    try await untilWritable()
+  }
+
+  private func untilWritable() async throws {
+    try await stream.subscription.whileOpen { [channel] in try await channel.untilWritable(.ofStream) }
   }
 
   // MARK: Events

@@ -1,22 +1,23 @@
 import ChatPrimitives
-import ChatService
 import NIOCore
 import SocketProtocols
 
 /// The server's end of a WebSocket. Its methods may be called from any thread; what one thread calls keeps its order. After
 /// the socket was closed they do nothing.
 final class WebSocketChannel: Sendable {
-  let eventLoop: any EventLoop
+  private let channel: any Channel
   /// The client's address, or that of the nearest proxy.
   let address: NetworkAddress?
   private let handler: NIOLoopBound<WebSocketHandler>
 
-  /// - Parameter handler: must be on this event loop, which must be the current one.
-  init(_ handler: WebSocketHandler, on eventLoop: any EventLoop, address: NetworkAddress?) {
-    self.eventLoop = eventLoop
+  /// - Parameter handler: must be in the pipeline of this channel, whose event loop must be the current one.
+  init(_ handler: WebSocketHandler, on channel: any Channel, address: NetworkAddress?) {
+    self.channel = channel
     self.address = address
-    self.handler = NIOLoopBound(handler, eventLoop: eventLoop)
+    self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
   }
+
+  var eventLoop: any EventLoop { channel.eventLoop }
 
   /// Nothing is sent after `close`.
   func send(_ message: WebSocketMessage) {
@@ -32,15 +33,7 @@ final class WebSocketChannel: Sendable {
   /// Returns when the client has taken most of what was written.
   /// - Throws: `SlowReader` after `Limits.streamSendSeconds`, `ChannelError` if the client is gone, and
   ///   `CancellationError`.
-  func untilWritable() async throws {
-    let writable = eventLoop.makePromise(of: Void.self)
-    onLoop { $0.whenWritable(writable) }
-    try await withTaskCancellationHandler {
-      try await writable.futureResult.get()
-    } onCancel: {
-      writable.fail(CancellationError())
-    }
-  }
+  func untilWritable() async throws { try await channel.untilWritable(.ofStream) }
 
   /// Begins the closing handshake. What was sent before is written first.
   /// - Parameter reason: cut if it is longer than a close frame can hold.

@@ -29,7 +29,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private var hasHeldRead = false
   /// Frames are written while a read is handled; they are flushed at its end.
   private var isHandlingRead = false
-  private var writable: [EventLoopPromise<Void>] = []
+  private var writable = WritableWatches()
 
   init(_ limits: WebSocketConnection.Limits, on eventLoop: any EventLoop) {
     connection = WebSocketConnection(limits: limits, now: Self.now(eventLoop))
@@ -55,7 +55,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func open(_ application: any WebSocketApplication, address: NetworkAddress?) {
     guard let context else { return }
     self.application = application
-    application.opened(WebSocketChannel(self, on: context.eventLoop, address: address))
+    application.opened(WebSocketChannel(self, on: context.channel, address: address))
     arm()
   }
 
@@ -114,27 +114,14 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
     arm()
   }
 
-  func whenWritable(_ promise: EventLoopPromise<Void>) {
-    guard let context, application != nil else {
-      promise.fail(ChannelError.ioOnClosedChannel)
-      return
-    }
-    guard !context.channel.isWritable else {
-      promise.succeed()
-      return
-    }
-    writable.append(promise)
-    let timeout = context.eventLoop.scheduleTask(in: .seconds(Limits.streamSendSeconds)) { promise.fail(SlowReader()) }
-    promise.futureResult.whenComplete { _ in timeout.cancel() }
-  }
-
-  /// Handles what the responses to commands ask, as the `RequestGuard` does for those to requests.
+  /// The responses to commands are watched too, as the `RequestGuard` does it for those to requests.
   func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-    guard event is WritableWatch, let promise else {
+    guard let watch = event as? WritableWatch, let promise else {
       context.triggerUserOutboundEvent(event, promise: promise)
       return
     }
-    whenWritable(promise)
+    guard application != nil else { return promise.fail(ChannelError.ioOnClosedChannel) }
+    writable.add(watch, promise, on: context.channel)
   }
 
   func pauseReading() { isPaused = connection.isWritable }
@@ -161,19 +148,9 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if context.channel.isWritable {
-      completeWritable(nil)
-      readIfWanted()
-    }
+    writable.update(context.channel)
+    readIfWanted()
     context.fireChannelWritabilityChanged()
-  }
-
-  private func completeWritable(_ error: (any Error)?) {
-    let promises = writable
-    writable = []
-    for promise in promises {
-      if let error { promise.fail(error) } else { promise.succeed() }
-    }
   }
 
   // MARK: Actions
@@ -205,7 +182,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
     timer = nil
     held.removeAll()
     application.closed(ending)
-    completeWritable(ChannelError.ioOnClosedChannel)
+    writable.fail(ChannelError.ioOnClosedChannel)
     if ending != .disconnected, let context { LingeringClose.begin(context) }
     readIfWanted()
   }

@@ -184,19 +184,17 @@ final class LiveSignals: Sendable {
   // MARK: - Waiting
 
   /// The next signal. Only one task may wait.
-  /// - Parameter timeout: how long to wait at most; nil for no limit.
-  func next(timeout: Duration?) async -> Wake {
+  /// - Parameter timeout: how long to wait at most.
+  func next(timeout: Duration) async -> Wake {
     let number = state.withLock { state in
       state.waits += 1
       return state.waits
     }
-    let timer = timeout.map { timeout in
-      Task {
-        try await Task.sleep(for: timeout)
-        self.stopWaiting(.timedOut, number)
-      }
+    let timer = Task {
+      try await Task.sleep(for: timeout)
+      self.stopWaiting(.timedOut, number)
     }
-    defer { timer?.cancel() }
+    defer { timer.cancel() }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
         let ready: Wake? = state.withLock { state in

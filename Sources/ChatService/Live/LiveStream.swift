@@ -89,11 +89,8 @@ package struct LiveStream: Sendable {
       case .read(let position, let target):
         action = stream.take(try await read(after: position, target: target))
       case .readLater(let position, let target):
-        let input = try await whileOpen { [retryPause] in
-          try await Task.sleep(for: retryPause)
-          return .readFailed
-        }
-        action = if case .ended = input { stream.take(input) } else { .read(after: position, target: target) }
+        try await pause()
+        action = .read(after: position, target: target)
       case .send(let page):
         happened = .sent
         return .page(page)
@@ -146,22 +143,12 @@ package struct LiveStream: Sendable {
     return input
   }
 
-  /// Runs `body`, and cancels it when the stream ends.
-  private func whileOpen(
-    _ body: @escaping @Sendable () async throws -> SyncStream.Input
-  ) async throws(CancellationError) -> SyncStream.Input {
-    if let ending = subscription.ending { return .ended(ending) }
-    let task = Task { try await body() }
-    subscription.whenEnded { task.cancel() }
-    defer { subscription.whenEnded(nil) }
-    let result = await withTaskCancellationHandler {
-      await task.result
-    } onCancel: {
-      task.cancel()
+  /// Waits before the next try. If the stream ends, that notices it.
+  private func pause() async throws(CancellationError) {
+    do {
+      try await subscription.whileOpen { [retryPause] in try await Task.sleep(for: retryPause) }
+    } catch {
+      throw CancellationError()
     }
-    // What was read before the end counts; the ending is noticed next.
-    if case .success(let input) = result { return input }
-    if let ending = subscription.ending { return .ended(ending) }
-    throw CancellationError()
   }
 }

@@ -16,15 +16,8 @@ package final class LiveSubscription: Sendable {
   deinit { cancel() }
 
   /// Waits for the next signal. Several changes become one signal, with the newest position. Only one task may wait.
+  /// - Returns: nil after the timeout.
   /// - Throws: `CancellationError` if the task or the subscription is cancelled.
-  package func next() async throws(CancellationError) -> LiveSignal {
-    switch await signals.next(timeout: nil) {
-    case .signal(let signal): return signal
-    case .timedOut, .cancelled: throw CancellationError()
-    }
-  }
-
-  /// The same, but returns nil after the timeout.
   package func next(timeout: Duration) async throws(CancellationError) -> LiveSignal? {
     switch await signals.next(timeout: timeout) {
     case .signal(let signal): return signal
@@ -54,6 +47,20 @@ package final class LiveSubscription: Sendable {
   /// Calls `body` once when the stream ends, at once if it has ended. Replaces the previous body.
   package func whenEnded(_ body: (@Sendable () -> Void)?) {
     signals.whenEnded(body)
+  }
+
+  /// Waits with `body`, which is cancelled when the stream ends.
+  /// - Throws: what `body` throws, unless the stream has ended.
+  package func whileOpen(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    let task = Task { try await body() }
+    whenEnded { task.cancel() }
+    defer { whenEnded(nil) }
+    let result = await withTaskCancellationHandler {
+      await task.result
+    } onCancel: {
+      task.cancel()
+    }
+    if ending == nil { try result.get() }
   }
 
   /// From now on, the stream shows who types and who is online, and its user is online.
