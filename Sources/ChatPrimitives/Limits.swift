@@ -293,6 +293,8 @@ public enum Limits {
   public static let streamFragments = 1_024
   /// The commands of a stream that are being performed. While there are so many, the server reads nothing more.
   public static let commandsInFlight = 64
+  /// A stream ends when it has this many commands in flight, because more arrived together: the packets of one request.
+  public static let commandsTogether = commandsInFlight + enginePostPackets
   /// A stream ends when the rate limits reject this many of its commands in a row.
   public static let refusedCommandsInARow = 100
   /// The longest ID that a client gives to a command, in bytes.

@@ -4,7 +4,9 @@ import ChatService
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOCore
 import NIOEmbedded
+import NIOPosix
 import SocketProtocols
 import Synchronization
 import Testing
@@ -46,6 +48,29 @@ struct StreamCommandsSpecs {
     }
   }
 
+  /// Counts how often it was told to pause and to go on. It cannot be told the same twice.
+  private final class Source: MessageSource {
+    let eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    private let told = Mutex<[Bool]>([])
+
+    func pauseReading() { tell(true) }
+    func resumeReading() { tell(false) }
+
+    private func tell(_ isPaused: Bool) {
+      eventLoop.assertInEventLoop()
+      told.withLock { told in
+        #expect(told.last ?? false != isPaused)
+        told.append(isPaused)
+      }
+    }
+
+    /// How often it was told to pause, and whether it is paused now, after everything that the loop had to do.
+    func paused() async throws -> (count: Int, isPaused: Bool) {
+      try await eventLoop.submit { self.told.withLock { ($0.count { $0 }, $0.last ?? false) } }.get()
+    }
+  }
+
+  private let source = Source()
   private let responder = Responder()
   private let responses = AsyncStream<Int>.makeStream()
   private let commands: StreamCommands
@@ -53,16 +78,19 @@ struct StreamCommandsSpecs {
   init() {
     commands = StreamCommands(
       responder.callback,
-      from: CommandOrigin(channel: EmbeddedChannel(), address: nil, forwardedFor: nil, logger: Logger(label: "test")))
+      from: CommandOrigin(channel: EmbeddedChannel(), address: nil, forwardedFor: nil, logger: Logger(label: "test")),
+      source)
   }
 
-  private func perform(_ path: String) throws {
+  private func perform(_ path: String) async throws {
     let message = #"{"type":"command","id":"1","method":"PUT","path":"\#(path)"}"#
     guard case .command(_, let frame) = try SocketFrame(.text(Array(message.utf8))) else {
       Issue.record("no command")
       return
     }
-    commands.perform(frame) { [responses] in responses.continuation.yield($0.status) }
+    try await source.eventLoop.submit { [commands, responses] in
+      commands.perform(frame) { responses.continuation.yield($0.status) }
+    }.get()
   }
 
   private func response() async -> Int? {
@@ -73,7 +101,7 @@ struct StreamCommandsSpecs {
   @Test("begin in their order, each when the one before is in the writer's queue or has its response")
   func order() async throws {
     let paths = ["/queued/1", "/queued/2", "/3", "/4", "/queued/5"]
-    for path in paths { try perform(path) }
+    for path in paths { try await perform(path) }
     #expect(await responder.next(3) == ["/queued/1", "/queued/2", "/3"])
     responder.finish("/3", .notFound)
     #expect(await response() == 404)
@@ -87,23 +115,69 @@ struct StreamCommandsSpecs {
     #expect(await [response(), response()] == [201, 201])
   }
 
-  @Test("are full when 64 have no response")
+  @Test("pause reading while 64 have no response")
   func full() async throws {
     let paths = (0..<Limits.commandsInFlight).map { "/queued/\($0)" }
     for path in paths {
-      #expect(!commands.isFull)
-      try perform(path)
+      #expect(try await source.paused() == (0, false))
+      try await perform(path)
     }
-    #expect(commands.isFull)
+    #expect(try await source.paused() == (1, true))
     _ = await responder.next(paths.count)
-    for path in paths { responder.finish(path) }
-    await commands.drain(.seconds(3600))
-    #expect(!commands.isFull)
+    responder.finish(paths[0])
+    try await untilResumed()
+    try await perform("/queued/next")
+    #expect(try await source.paused() == (2, true))
+  }
+
+  private func untilResumed() async throws {
+    while try await source.paused().isPaused { await Task.yield() }
+  }
+
+  @Test("pause reading during a renewal, whatever responses arrive meanwhile")
+  func renewal() async throws {
+    try await perform("/queued/first")
+    _ = await responder.next(1)
+    commands.pause()
+    #expect(try await source.paused() == (1, true))
+    // Messages that arrived before are delivered.
+    let paths = (1...Limits.commandsInFlight).map { "/queued/\($0)" }
+    for path in paths { try await perform(path) }
+    _ = await responder.next(paths.count)
+    responder.finish("/queued/first")
+    _ = await response()
+    #expect(try await source.paused() == (1, true))
+    // The renewal is over, but 64 have no response.
+    commands.resume()
+    #expect(try await source.paused() == (1, true))
+    responder.finish(paths[0])
+    try await untilResumed()
+    #expect(try await source.paused() == (1, false))
+  }
+
+  @Test("do not pause reading when the stream has ended")
+  func closed() async throws {
+    commands.pause()
+    for number in 1...Limits.commandsInFlight { try await perform("/queued/\(number)") }
+    #expect(try await source.paused() == (1, true))
+    commands.close()
+    #expect(try await source.paused() == (1, false))
+    commands.pause()
+    #expect(try await source.paused() == (1, false))
+  }
+
+  @Test("are too many if the packets of more than one request arrive together")
+  func together() async throws {
+    for number in 1...Limits.commandsTogether {
+      #expect(!commands.areTooMany)
+      try await perform("/queued/\(number)")
+    }
+    #expect(commands.areTooMany)
   }
 
   @Test("that are in flight have their responses before a stream ends, and no more begin")
   func drain() async throws {
-    for path in ["/queued/1", "/2", "/3"] { try perform(path) }
+    for path in ["/queued/1", "/2", "/3"] { try await perform(path) }
     #expect(await responder.next(2) == ["/queued/1", "/2"])
     async let drained: Void = commands.drain(.seconds(3600))
     responder.finish("/2")
@@ -112,7 +186,7 @@ struct StreamCommandsSpecs {
     responder.finish("/queued/1")
     await drained
     // A late command has no response.
-    try perform("/late")
+    try await perform("/late")
     await commands.drain(.seconds(3600))
     responses.continuation.finish()
     var statuses: [Int] = []
@@ -122,7 +196,7 @@ struct StreamCommandsSpecs {
 
   @Test("do not keep a stream from ending")
   func drainTimeout() async throws {
-    try perform("/1")
+    try await perform("/1")
     #expect(await responder.next(1) == ["/1"])
     await commands.drain(.zero)
     responder.finish("/1")
@@ -134,7 +208,7 @@ struct StreamCommandsSpecs {
     func perform(_ count: Int, _ status: HTTPResponse.Status) async throws {
       for _ in 0..<count {
         #expect(!commands.areTooMany)
-        try self.perform("/1")
+        try await self.perform("/1")
         _ = await responder.next(1)
         responder.finish("/1", status)
         _ = await response()

@@ -18,8 +18,8 @@ struct StreamServices: Sendable {
 }
 
 /// What a transport of messages sends for its stream.
-protocol StreamPort: Sendable {
-  /// The stream is open, or its token was renewed.
+protocol StreamPort: MessageSource {
+  /// The stream is open.
   func ready(_ ready: StreamReady)
   /// - Parameter json: the object of `GET /v1/sync`.
   func page(_ json: ByteBuffer)
@@ -29,54 +29,47 @@ protocol StreamPort: Sendable {
   /// Returns when little is unsent.
   /// - Throws: `SlowReader` if that takes too long; any other error if the client is gone.
   func untilWritable() async throws
+  /// Tells the client why the stream ends, or was not opened. Nothing is sent afterwards.
+  func finish(_ end: StreamEnd)
 }
 
 /// One stream over a transport of messages (a WebSocket, or a namespace of Socket.IO): it authenticates its client, gives
-/// the transport what is new, renews the token and performs commands.
+/// the transport what is new, renews the token and performs commands. Its methods can be called from any thread, unless
+/// they say something else.
 final class MessageStream: Sendable {
   private enum State {
     case beginning
     case open(Caller, LiveSubscription)
-    /// The client is gone.
-    case cancelled
+    case ended
   }
 
   let services: StreamServices
   private let port: any StreamPort
   private let origin: CommandOrigin
-  let commands: StreamCommands
+  private let commands: StreamCommands
   private let state = Mutex(State.beginning)
 
   init(_ services: StreamServices, _ port: any StreamPort, from origin: CommandOrigin) {
     self.services = services
     self.port = port
     self.origin = origin
-    commands = StreamCommands(services.responder, from: origin)
+    commands = StreamCommands(services.responder, from: origin, port)
   }
 
-  /// Begins the stream.
-  /// - Parameter ended: called once when the stream has ended, with what the client is told; nil if it is gone.
-  func start(
-    _ credentials: Credentials, _ options: SyncOptions, ended: @escaping @Sendable (StreamEnd?) async -> Void
-  ) {
+  // MARK: Beginning and end
+
+  /// Begins the stream. Messages that follow at once are not read before it is open.
+  func start(_ credentials: Credentials, _ options: SyncOptions) {
+    commands.pause()
     Task {
       do {
-        await follow(try await begin(credentials, options), nil, ended)
+        let stream = try await begin(credentials, options)
+        commands.resume()
+        await follow(stream, nil)
       } catch {
-        await ended(end(error))
+        await finish(error)
       }
     }
-  }
-
-  /// What the client is told after an error; nil if it is gone.
-  private func end(_ error: any Error) -> StreamEnd? {
-    if error is SlowReader { return StreamEnding.tooSlow.end }
-    guard !ProblemMapping.isCausedByClient(error) else { return nil }
-    let end = StreamEnd(refusing: error)
-    if end.code == ProblemCode.internalError.rawValue {
-      origin.logger.error("a stream failed", metadata: ["error": "\(LoggedError.text(error))"])
-    }
-    return end
   }
 
   private func begin(_ credentials: Credentials, _ options: SyncOptions) async throws -> OpenStream {
@@ -92,15 +85,52 @@ final class MessageStream: Sendable {
     return stream
   }
 
-  /// Ends the stream without telling the client. Can be called from any thread.
-  func cancel() {
+  var isEnded: Bool {
+    if case .ended = state.withLock({ $0 }) { return true }
+    return false
+  }
+
+  /// Ends the stream without telling the client.
+  /// - Returns: false if it had ended before.
+  @discardableResult
+  func cancel() -> Bool {
     let before = state.withLock { state in
-      defer { state = .cancelled }
+      defer { state = .ended }
       return state
     }
-    if case .open(_, let subscription) = before { subscription.cancel() }
     commands.close()
+    switch before {
+    case .beginning: return true
+    case .open(_, let subscription):
+      subscription.cancel()
+      return true
+    case .ended: return false
+    }
   }
+
+  /// Ends the stream because of what its client is or did.
+  func end(refusing error: any Error) { end(StreamEnd(refusing: error)) }
+
+  private func end(_ end: StreamEnd) {
+    if cancel() { port.finish(end) }
+  }
+
+  /// Ends the stream after the commands in flight have their responses.
+  private func finish(_ end: StreamEnd) async {
+    await commands.drain()
+    self.end(end)
+  }
+
+  private func finish(_ error: any Error) async {
+    guard !(error is SlowReader) else { return await finish(StreamEnding.tooSlow.end) }
+    let end = StreamEnd(refusing: error)
+    if end.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCausedByClient(error) {
+      origin.logger.error("a stream failed", metadata: ["error": "\(LoggedError.text(error))"])
+    }
+    await finish(end)
+  }
+
+  // MARK: What is new
 
   private func authenticate(_ credentials: Credentials) async throws -> Caller {
     let endpoint = Endpoints.syncStream.erased
@@ -114,58 +144,76 @@ final class MessageStream: Sendable {
   /// Sends what there is. Then the task ends, and the next signal begins another one: a task takes many kilobytes even
   /// while it waits, and most streams wait most of the time.
   /// - Parameter held: the budget of the page before, which the client may not have taken yet.
-  private func follow(
-    _ stream: OpenStream, _ held: KeyedLimit<NetworkAddress?>.Reservation?,
-    _ ended: @escaping @Sendable (StreamEnd?) async -> Void
-  ) async {
+  private func follow(_ stream: OpenStream, _ held: KeyedLimit<NetworkAddress?>.Reservation?) async {
     var (stream, held) = (stream, held)
     do {
       while let frame = try await stream.frames.nextNow() {
         switch frame {
         case .page(let page):
           let json = try await stream.encoder.encode(page).json
-          try await untilWritable(stream.subscription)
+          try await stream.subscription.whileOpen(port.untilWritable)
           held = try stream.hold(json.readableBytes)
           port.page(json)
         case .typing(let notice):
-          try await untilWritable(stream.subscription)
+          try await stream.subscription.whileOpen(port.untilWritable)
           port.typing(StreamTyping(notice))
         case .presence(let notice):
-          try await untilWritable(stream.subscription)
+          try await stream.subscription.whileOpen(port.untilWritable)
           port.presence(StreamPresence(notice))
         case .expiring(let time): port.expiring(StreamExpiring(expiresAt: time))
         // A transport of messages has its own.
         case .heartbeat: break
         case .ended(let ending):
           stream.subscription.cancel()
-          return await ended(ending.end)
+          return await finish(ending.end)
         }
       }
     } catch {
       stream.subscription.cancel()
-      return await ended(end(error))
+      return await finish(error)
     }
     let (waiting, unsent) = (stream, held)
-    stream.subscription.whenSignalled { Task { await self.follow(waiting, unsent, ended) } }
+    stream.subscription.whenSignalled { Task { await self.follow(waiting, unsent) } }
   }
 
-  /// Returns also when the stream has ended.
-  private func untilWritable(_ subscription: LiveSubscription) async throws {
-    let waiting = Task { [port] in try await port.untilWritable() }
-    subscription.whenEnded { waiting.cancel() }
-    defer { subscription.whenEnded(nil) }
-    let result = await waiting.result
-    if subscription.ending == nil { try result.get() }
+  // MARK: Messages of the client
+
+  /// Call it on the event loop of the port.
+  func perform(_ frame: CommandFrame, completion: @escaping StreamCommands.Completion) {
+    guard !commands.areTooMany else { return end(refusing: Refusal.tooManyCommands) }
+    commands.perform(frame) { [self] response in
+      completion(response)
+      if commands.areTooMany { end(refusing: Refusal.tooManyCommands) }
+    }
   }
 
-  /// Renews the token. It must be of the same user and session.
-  /// - Throws: `Refusal` or `ServiceError`. The stream ends with it.
-  func renew(_ credentials: Credentials) async throws {
+  /// Renews the token. It must be of the same user and session, otherwise the stream ends. Messages that follow are not
+  /// read before, so one client checks one token at a time.
+  /// - Parameter completion: called once, before the stream ends.
+  /// - Throws: `Refusal` if the message asks for something else too.
+  func renew(
+    _ frame: AuthenticateFrame, completion: @escaping @Sendable (Result<StreamReady, any Error>) -> Void
+  ) throws {
+    let credentials = try frame.credentials
+    guard frame.hasOnlyToken else { throw Refusal.invalidField("A message that renews the token has only that.") }
+    commands.pause()
+    Task {
+      do {
+        completion(.success(try await renew(credentials)))
+      } catch {
+        completion(.failure(error))
+        end(refusing: error)
+      }
+      commands.resume()
+    }
+  }
+
+  private func renew(_ credentials: Credentials) async throws -> StreamReady {
     guard case .open(let before, let subscription) = state.withLock({ $0 }) else { throw Refusal.accessTokenMissing }
     let caller = try await authenticate(credentials)
     guard caller.principal == before.principal else { throw Refusal.accessTokenInvalid }
     commands.credentials = credentials
     subscription.renew(until: caller.expiresAt)
-    port.ready(StreamReady(expiresAt: caller.expiresAt))
+    return StreamReady(expiresAt: caller.expiresAt)
   }
 }

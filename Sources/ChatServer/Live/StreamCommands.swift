@@ -44,10 +44,21 @@ struct CommandResponse: Sendable {
   }
 }
 
+/// Where the messages of a client come from.
+protocol MessageSource: Sendable {
+  var eventLoop: any EventLoop { get }
+  /// Delivers no further messages until `resumeReading`. Both are called on the event loop, in turn.
+  func pauseReading()
+  func resumeReading()
+}
+
 /// Performs the commands of a stream, each as a request to the same router.
 ///
 /// They are decided in the order in which they arrive: a command begins when the one before is in the writer's queue or has
 /// its response. So many share one write, and the responses can come in another order.
+///
+/// No message is read while `Limits.commandsInFlight` commands have no response, or while the stream has paused for
+/// another reason.
 final class StreamCommands: Sendable {
   typealias Completion = @Sendable (CommandResponse) -> Void
 
@@ -62,32 +73,27 @@ final class StreamCommands: Sendable {
     var inFlight = 0
     /// How many in a row the rate limits have rejected.
     var refusedInARow = 0
+    /// How often `pause` was called and `resume` was not.
+    var pauses = 0
+    /// Whether the source was told to pause.
+    var isPaused = false
     var isClosed = false
     /// Nil before the first command.
     var queue: AsyncStream<Queued>.Continuation?
     var whenDone: CheckedContinuation<Void, Never>?
+
+    var shouldPause: Bool { !isClosed && (pauses > 0 || inFlight >= Limits.commandsInFlight) }
   }
 
   private let responder: any HTTPResponder<ServerContext>
   private let origin: CommandOrigin
+  private let source: any MessageSource
   private let state = Mutex(State())
 
-  init(_ responder: any HTTPResponder<ServerContext>, from origin: CommandOrigin) {
+  init(_ responder: any HTTPResponder<ServerContext>, from origin: CommandOrigin, _ source: any MessageSource) {
     self.responder = responder
     self.origin = origin
-  }
-
-  /// Begins the commands, one after the other, until they are closed.
-  private func begin(_ commands: AsyncStream<Queued>) async {
-    for await command in commands {
-      let turn = CommandTurn()
-      Task {
-        let response = await respond(to: command.frame, turn)
-        turn.pass()
-        complete(command, response)
-      }
-      await turn.passed()
-    }
+    self.source = source
   }
 
   /// Those of the stream, with its newest token.
@@ -96,12 +102,40 @@ final class StreamCommands: Sendable {
     set { state.withLock { $0.credentials = newValue } }
   }
 
-  /// Whether no further command should be read until one has its response.
-  var isFull: Bool { state.withLock { $0.inFlight >= Limits.commandsInFlight } }
+  /// Whether the stream should end, because the rate limits have rejected so many commands, or because so many arrived
+  /// together.
+  var areTooMany: Bool {
+    state.withLock { $0.refusedInARow >= Limits.refusedCommandsInARow || $0.inFlight >= Limits.commandsTogether }
+  }
 
-  /// Whether the rate limits have rejected so many commands that the stream should end.
-  var areTooMany: Bool { state.withLock { $0.refusedInARow >= Limits.refusedCommandsInARow } }
+  // MARK: Reading
 
+  /// Reads no further message until `resume` was called as often.
+  func pause() {
+    state.withLock { $0.pauses += 1 }
+    updateReading()
+  }
+
+  func resume() {
+    state.withLock { $0.pauses -= 1 }
+    updateReading()
+  }
+
+  /// Only the event loop tells the source, so that the source is told in the order in which this changes.
+  private func updateReading() {
+    guard source.eventLoop.inEventLoop else { return source.eventLoop.execute { self.updateReading() } }
+    let isPaused: Bool? = state.withLock { state in
+      guard state.shouldPause != state.isPaused else { return nil }
+      state.isPaused.toggle()
+      return state.isPaused
+    }
+    guard let isPaused else { return }
+    if isPaused { source.pauseReading() } else { source.resumeReading() }
+  }
+
+  // MARK: Commands
+
+  /// Call it on the event loop of the source.
   /// - Parameter completion: called once with the response, unless the commands were closed.
   func perform(_ frame: CommandFrame, completion: @escaping Completion) {
     let first: AsyncStream<Queued>? = state.withLock { state in
@@ -117,15 +151,17 @@ final class StreamCommands: Sendable {
       state.queue = queue
       return commands
     }
+    updateReading()
     if let first { Task { await begin(first) } }
   }
 
-  /// Takes no more commands.
+  /// Takes no more commands. Messages are read, so that the source finds its end.
   func close() {
     state.withLock { state in
       state.isClosed = true
       state.queue?.finish()
     }
+    updateReading()
   }
 
   /// Takes no more commands, and returns when those in flight have their responses, or after a time.
@@ -154,16 +190,30 @@ final class StreamCommands: Sendable {
     waiter?.resume()
   }
 
+  /// Begins the commands, one after the other, until they are closed.
+  private func begin(_ commands: AsyncStream<Queued>) async {
+    for await command in commands {
+      let turn = CommandTurn()
+      Task {
+        let response = await respond(to: command.frame, turn)
+        turn.pass()
+        complete(command, response)
+      }
+      await turn.passed()
+    }
+  }
+
   private func complete(_ command: Queued, _ response: CommandResponse) {
     state.withLock { state in
       state.refusedInARow = response.status == HTTPResponse.Status.tooManyRequests.code ? state.refusedInARow + 1 : 0
     }
     // Its response counts as sent before the stream can end.
     command.completion(response)
-    let isDone = state.withLock { state in
+    let (isDone, isPaused) = state.withLock { state in
       state.inFlight -= 1
-      return state.inFlight == 0
+      return (state.inFlight == 0, state.isPaused)
     }
+    if isPaused { updateReading() }
     if isDone { stopWaiting() }
   }
 

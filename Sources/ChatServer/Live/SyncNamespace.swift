@@ -13,9 +13,6 @@ final class SyncNamespace: SocketApplication {
   private let connection: SocketConnection
   private let port: NamespacePort
   private let stream: MessageStream
-  private var isEnded = false
-  private var commandsInFlight = 0
-  private var isPaused = false
 
   init(_ services: StreamServices, _ connection: SocketConnection) {
     self.connection = connection
@@ -28,16 +25,15 @@ final class SyncNamespace: SocketApplication {
   func connect(_ payload: [UInt8]?) {
     do {
       let frame = try Self.frame(AuthenticateFrame.self, payload ?? Array("{}".utf8))
-      start(try credentials(frame), try options(frame))
+      stream.start(try credentials(frame), try options(frame))
     } catch {
-      finish(StreamEnd(refusing: error))
+      stream.end(refusing: error)
     }
   }
 
   private func credentials(_ frame: AuthenticateFrame) throws -> Credentials {
-    if let token = frame.token { return Credentials(authorization: "Bearer \(token)") }
-    guard connection.credentials.authorization != nil else { throw Refusal.accessTokenMissing }
-    return connection.credentials
+    if frame.token == nil, connection.credentials.authorization != nil { return connection.credentials }
+    return try frame.credentials
   }
 
   /// - Throws: `Refusal` if there is no such namespace.
@@ -53,49 +49,23 @@ final class SyncNamespace: SocketApplication {
     return options
   }
 
-  private func start(_ credentials: Credentials, _ options: SyncOptions) {
-    let namespace = NIOLoopBound(self, eventLoop: connection.eventLoop)
-    stream.start(credentials, options) { [stream, port, eventLoop = connection.eventLoop] end in
-      // The commands in flight get their responses first.
-      if port.isReady { await stream.commands.drain() }
-      eventLoop.execute { namespace.value.finish(end ?? StreamEnd(refusing: CancellationError())) }
-    }
-  }
-
   /// The session has ended, or the client has left.
-  func disconnected() {
-    isEnded = true
-    stream.cancel()
-    resume()
-  }
+  func disconnected() { stream.cancel() }
 
   /// The stream ends by itself.
   func stopping() {}
 
-  /// Says why the stream ends, or why it was not opened.
-  private func finish(_ end: StreamEnd) {
-    guard !isEnded else { return }
-    isEnded = true
-    stream.cancel()
-    resume()
-    if port.isReady {
-      connection.disconnect(SocketArguments(event: "end", [Self.json(end)]))
-    } else {
-      connection.refuse(end.detail, detail: Self.json(Problem(end)))
-    }
-  }
-
   // MARK: Events
 
   func received(_ event: SocketArguments, _ acknowledgement: SocketEventID?) {
-    guard !isEnded else { return }
+    guard !stream.isEnded else { return }
     do {
       guard event.count == 2, event.attachments.isEmpty else {
         throw Refusal.invalidFrame("An event has one argument, which is a JSON object.")
       }
       switch event.name {
       case "command": perform(try Self.frame(CommandFrame.self, event[1]), acknowledgement)
-      case "authenticate": try renew(try Self.frame(AuthenticateFrame.self, event[1]), acknowledgement)
+      case "authenticate": try renew(Self.frame(AuthenticateFrame.self, event[1]), acknowledgement)
       case "typing": perform(try CommandFrame(Self.frame(TypingFrame.self, event[1])), acknowledgement)
       case "presence": perform(try CommandFrame(Self.frame(PresenceFrame.self, event[1])), acknowledgement)
       case "open": perform(try CommandFrame(Self.frame(OpenFrame.self, event[1])), acknowledgement)
@@ -104,53 +74,22 @@ final class SyncNamespace: SocketApplication {
       }
     } catch {
       // A client that waits for an acknowledgement gets the problem.
-      guard acknowledgement != nil else { return finish(StreamEnd(refusing: error)) }
+      guard acknowledgement != nil else { return stream.end(refusing: error) }
       port.acknowledge(acknowledgement, CommandResponse(refusing: error).json)
     }
   }
 
   private func perform(_ frame: CommandFrame, _ acknowledgement: SocketEventID?) {
-    // The packets of one request arrive together.
-    guard commandsInFlight < Limits.commandsInFlight + Limits.enginePostPackets else {
-      return finish(StreamEnd(refusing: Refusal.tooManyCommands))
-    }
-    commandsInFlight += 1
-    let namespace = NIOLoopBound(self, eventLoop: connection.eventLoop)
-    stream.commands.perform(frame) { [eventLoop = connection.eventLoop] response in
-      eventLoop.execute { namespace.value.performed(response, acknowledgement) }
-    }
-    if stream.commands.isFull, !isPaused {
-      isPaused = true
-      connection.pause()
-    }
-  }
-
-  private func performed(_ response: CommandResponse, _ acknowledgement: SocketEventID?) {
-    commandsInFlight -= 1
-    port.acknowledge(acknowledgement, response.json)
-    if stream.commands.areTooMany { return finish(StreamEnd(refusing: Refusal.tooManyCommands)) }
-    if commandsInFlight < Limits.commandsInFlight { resume() }
-  }
-
-  private func resume() {
-    guard isPaused else { return }
-    isPaused = false
-    connection.resume()
+    stream.perform(frame) { [port] in port.acknowledge(acknowledgement, $0.json) }
   }
 
   private func renew(_ frame: AuthenticateFrame, _ acknowledgement: SocketEventID?) throws {
-    guard let token = frame.token else { throw Refusal.accessTokenMissing }
-    guard frame.hasOnlyToken else { throw Refusal.invalidField("An event that renews the token has only that.") }
-    let credentials = Credentials(authorization: "Bearer \(token)")
-    let namespace = NIOLoopBound(self, eventLoop: connection.eventLoop)
-    Task { [stream, port, eventLoop = connection.eventLoop] in
-      let end = await port.renew(stream, credentials, acknowledgement)
-      eventLoop.execute { namespace.value.finishIfRefused(end) }
+    try stream.renew(frame) { [port] result in
+      switch result {
+      case .success(let ready): port.acknowledge(acknowledgement, Self.json(TokenRenewed(body: ready)))
+      case .failure(let error): port.acknowledge(acknowledgement, CommandResponse(refusing: error).json)
+      }
     }
-  }
-
-  private func finishIfRefused(_ end: StreamEnd?) {
-    if let end { finish(end) }
   }
 
   // MARK: JSON
@@ -177,22 +116,21 @@ extension SyncNamespace: Sendable {}
 /// Sends the events of a stream to a namespace.
 private final class NamespacePort: StreamPort {
   private let connection: SocketConnection
-  /// Nil until the stream is open.
-  private let newest = Mutex<StreamReady?>(nil)
+  private let isOpen = Mutex(false)
 
   init(_ connection: SocketConnection) {
     self.connection = connection
   }
 
-  var ready: StreamReady? { newest.withLock { $0 } }
-  var isReady: Bool { ready != nil }
+  var eventLoop: any EventLoop { connection.eventLoop }
+
+  func pauseReading() { connection.pause() }
+
+  func resumeReading() { connection.resume() }
 
   func ready(_ ready: StreamReady) {
-    let isFirst = newest.withLock { newest in
-      defer { newest = ready }
-      return newest == nil
-    }
-    if isFirst { connection.accept() }
+    isOpen.withLock { $0 = true }
+    connection.accept()
   }
 
   func page(_ json: ByteBuffer) {
@@ -213,18 +151,12 @@ private final class NamespacePort: StreamPort {
 
   func untilWritable() async throws { try await connection.untilWritable() }
 
-  /// - Returns: nil if the token was renewed; otherwise why the stream ends.
-  func renew(
-    _ stream: MessageStream, _ credentials: Credentials, _ acknowledgement: SocketEventID?
-  ) async -> StreamEnd? {
-    do {
-      try await stream.renew(credentials)
-    } catch {
-      acknowledge(acknowledgement, CommandResponse(refusing: error).json)
-      return StreamEnd(refusing: error)
+  func finish(_ end: StreamEnd) {
+    if isOpen.withLock({ $0 }) {
+      connection.disconnect(SocketArguments(event: "end", [SyncNamespace.json(end)]))
+    } else {
+      connection.refuse(end.detail, detail: SyncNamespace.json(Problem(end)))
     }
-    acknowledge(acknowledgement, SyncNamespace.json(TokenRenewed(body: ready)))
-    return nil
   }
 
   func acknowledge(_ acknowledgement: SocketEventID?, _ json: [UInt8]) {
@@ -247,7 +179,7 @@ extension Problem {
 /// The acknowledgement of a renewed token.
 private struct TokenRenewed: Encodable {
   var status = HTTPResponse.Status.ok.code
-  let body: StreamReady?
+  let body: StreamReady
 }
 
 extension CommandResponse {

@@ -86,6 +86,14 @@ struct SyncOptions: Sendable {
 
 extension AuthenticateFrame {
   /// Whether the message says nothing about the sync.
+  /// - Throws: `Refusal` if it has no token.
+  var credentials: Credentials {
+    get throws {
+      guard let token else { throw Refusal.accessTokenMissing }
+      return Credentials(authorization: "Bearer \(token)")
+    }
+  }
+
   var hasOnlyToken: Bool { since == nil && perRoom == nil && rooms == nil && include == nil }
 }
 

@@ -6,13 +6,6 @@ import SocketProtocols
 
 /// The sync and commands over a WebSocket, `GET /v1/sync/socket`. Everything is called on the event loop of the connection.
 final class SyncSocket: WebSocketApplication {
-  private enum State {
-    /// The client must authenticate with its first message.
-    case waiting(timer: Scheduled<Void>?)
-    case running
-    case ended
-  }
-
   /// What the request of the WebSocket said.
   struct Beginning: Sendable {
     /// Nil if the client authenticates with its first message.
@@ -24,7 +17,8 @@ final class SyncSocket: WebSocketApplication {
   private let services: StreamServices
   /// Nil once the stream has begun.
   private var beginning: Beginning?
-  private var state = State.waiting(timer: nil)
+  /// Runs while the client must authenticate with its first message.
+  private var timer: Scheduled<Void>?
   private var port: SocketPort?
   private var stream: MessageStream?
 
@@ -38,129 +32,68 @@ final class SyncSocket: WebSocketApplication {
   func opened(_ socket: WebSocketChannel) {
     guard let beginning else { return }
     let port = SocketPort(socket: socket)
-    self.port = port
-    stream = MessageStream(services, port, from: beginning.origin)
+    let stream = MessageStream(services, port, from: beginning.origin)
+    (self.port, self.stream) = (port, stream)
     do {
-      guard let credentials = try beginning.credentials() else {
-        let timeout = TimeAmount.seconds(Limits.streamAuthenticationSeconds)
-        let timer = socket.eventLoop.assumeIsolated().scheduleTask(in: timeout) {
-          self.end(StreamEnd(refusing: Refusal.authenticationTimeout))
-        }
-        state = .waiting(timer: timer)
-        return
+      if let credentials = try beginning.credentials() { return start(credentials, try beginning.options()) }
+      let timeout = TimeAmount.seconds(Limits.streamAuthenticationSeconds)
+      timer = socket.eventLoop.assumeIsolated().scheduleTask(in: timeout) {
+        stream.end(refusing: Refusal.authenticationTimeout)
       }
-      start(credentials, try beginning.options())
     } catch {
-      end(StreamEnd(refusing: error))
+      stream.end(refusing: error)
     }
   }
 
+  private func start(_ credentials: Credentials, _ options: SyncOptions) {
+    timer?.cancel()
+    (timer, beginning) = (nil, nil)
+    stream?.start(credentials, options)
+  }
+
   func closed(_ ending: WebSocketEnding) {
-    leaveWaiting()
-    state = .ended
+    timer?.cancel()
     stream?.cancel()
-    (stream, port) = (nil, nil)
+    (timer, stream, port) = (nil, nil, nil)
   }
 
   func failed(_ failure: WebSocketFailure) {
-    guard !isEnded else { return }
-    port?.send(StreamEnd(refusing: failure.refusal))
-    leaveWaiting()
-    state = .ended
-    stream?.cancel()
+    if stream?.cancel() == true { port?.send(StreamEnd(refusing: failure.refusal)) }
   }
 
   /// The stream ends by itself when the server stops, after the commands in flight.
   func willStop() -> Duration { .seconds(Limits.commandDrainSeconds + 1) }
 
-  // MARK: The stream
-
-  private func start(_ credentials: Credentials, _ options: SyncOptions) {
-    leaveWaiting()
-    beginning = nil
-    state = .running
-    guard let stream, let port else { return }
-    // Commands that follow at once wait until the stream is open.
-    port.socket.pauseReading()
-    stream.start(credentials, options) { [commands = stream.commands] end in
-      // If the client is gone, nobody is told.
-      guard let end else { return port.close(.normal) }
-      await commands.drain()
-      port.finish(end)
-    }
-  }
-
-  private func leaveWaiting() {
-    if case .waiting(let timer) = state { timer?.cancel() }
-  }
-
-  private var isEnded: Bool {
-    if case .ended = state { return true }
-    return false
-  }
-
-  private func end(_ end: StreamEnd) {
-    guard !isEnded else { return }
-    leaveWaiting()
-    state = .ended
-    stream?.cancel()
-    port?.finish(end)
-  }
-
   // MARK: Messages
 
   func received(_ message: WebSocketMessage) {
-    guard !isEnded, let stream, let port else { return }
+    guard let stream, let port, !stream.isEnded else { return }
     do {
-      switch try SocketFrame(message) {
-      case .authenticate(let frame):
-        guard let token = frame.token else { throw Refusal.accessTokenMissing }
-        let credentials = Credentials(authorization: "Bearer \(token)")
-        if case .waiting = state {
-          guard let options = try beginning?.options() else { return }
-          start(credentials, options.overridden(by: frame))
-        } else {
-          guard frame.hasOnlyToken else { throw Refusal.invalidField("A message that renews the token has only that.") }
-          renew(credentials, stream, port)
-        }
-      case .command(let id, let frame):
-        if case .waiting = state { throw Refusal.accessTokenMissing }
-        perform(frame, id, stream, port)
-      case .saying(let frame):
-        if case .waiting = state { throw Refusal.accessTokenMissing }
-        perform(frame, nil, stream, port)
-      case .malformedCommand(let id, let error):
-        if case .waiting = state { throw Refusal.accessTokenMissing }
-        port.respond(CommandResponse(refusing: error), to: id)
-      }
+      let frame = try SocketFrame(message)
+      guard let beginning else { return try take(frame, stream, port) }
+      guard case .authenticate(let frame) = frame else { throw Refusal.accessTokenMissing }
+      start(try frame.credentials, try beginning.options().overridden(by: frame))
     } catch {
-      end(StreamEnd(refusing: error))
+      stream.end(refusing: error)
     }
   }
 
-  private func renew(_ credentials: Credentials, _ stream: MessageStream, _ port: SocketPort) {
-    // Messages that follow wait until the token is renewed, so one client checks one token at a time.
-    port.socket.pauseReading()
-    let socket = NIOLoopBound(self, eventLoop: port.socket.eventLoop)
-    Task {
-      do {
-        try await stream.renew(credentials)
-      } catch {
-        let end = StreamEnd(refusing: error)
-        port.socket.eventLoop.execute { socket.value.end(end) }
+  private func take(_ frame: SocketFrame, _ stream: MessageStream, _ port: SocketPort) throws {
+    switch frame {
+    case .authenticate(let frame):
+      try stream.renew(frame) { result in
+        if case .success(let ready) = result { port.ready(ready) }
       }
+    case .command(let id, let frame):
+      stream.perform(frame) { port.respond($0, to: id) }
+    case .saying(let frame):
+      // The client is told only of a problem.
+      stream.perform(frame) { response in
+        if response.status >= 400 { port.respond(response, to: nil) }
+      }
+    case .malformedCommand(let id, let error):
+      port.respond(CommandResponse(refusing: error), to: id)
     }
-  }
-
-  /// - Parameter id: nil if the client is told only of a problem.
-  private func perform(_ frame: CommandFrame, _ id: String?, _ stream: MessageStream, _ port: SocketPort) {
-    let socket = NIOLoopBound(self, eventLoop: port.socket.eventLoop)
-    stream.commands.perform(frame) { [commands = stream.commands] response in
-      if id != nil || response.status >= 400 { port.respond(response, to: id) }
-      guard commands.areTooMany else { return port.socket.resumeReading() }
-      port.socket.eventLoop.execute { socket.value.end(StreamEnd(refusing: Refusal.tooManyCommands)) }
-    }
-    if stream.commands.isFull { port.socket.pauseReading() }
   }
 }
 
@@ -168,10 +101,13 @@ final class SyncSocket: WebSocketApplication {
 struct SocketPort: StreamPort {
   let socket: WebSocketChannel
 
-  func ready(_ ready: StreamReady) {
-    send(ready)
-    socket.resumeReading()
-  }
+  var eventLoop: any EventLoop { socket.eventLoop }
+
+  func pauseReading() { socket.pauseReading() }
+
+  func resumeReading() { socket.resumeReading() }
+
+  func ready(_ ready: StreamReady) { send(ready) }
 
   func page(_ json: ByteBuffer) { socket.send(.text(Array(json.readableBytesView))) }
 
@@ -203,16 +139,11 @@ struct SocketPort: StreamPort {
     page(json)
   }
 
-  /// Sends the last message and closes.
+  /// Sends the last message and closes, with nothing in between.
   func finish(_ end: StreamEnd) {
+    guard eventLoop.inEventLoop else { return eventLoop.execute { finish(end) } }
     send(end)
-    close(end.closeCode, reason: end.code)
-  }
-
-  func close(_ code: WebSocketCloseCode, reason: String = "") {
-    socket.close(code, reason: reason)
-    // Otherwise the client's close frame would not be read.
-    socket.resumeReading()
+    socket.close(end.closeCode, reason: end.code)
   }
 }
 
