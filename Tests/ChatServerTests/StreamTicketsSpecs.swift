@@ -53,6 +53,18 @@ struct StreamTicketsSpecs {
     for ticket in new { #expect(try tickets.use(ticket, at: now) == credentials) }
   }
 
+  @Test("are forgotten when they expire, and when they were used")
+  func forgotten() throws {
+    for number in 1...8 { _ = try issue(to: Self.user(number)) }
+    _ = try issue(after: Self.lifetime)
+    #expect(tickets.count == 1)
+    for _ in 0..<100 {
+      _ = try tickets.use(issue(after: Self.lifetime), at: now + Self.lifetime)
+      // Two are valid at once, and up to three that were used are remembered.
+      #expect(tickets.count <= 5)
+    }
+  }
+
   @Test("of all users are limited until some are used or expire")
   func ofAll() throws {
     let second = Duration.seconds(1)

@@ -2,6 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import ChatProtocol
 import ChatService
+import DequeModule
 import Hummingbird
 import Synchronization
 
@@ -19,6 +20,17 @@ final class StreamTickets: Sendable {
     var tickets: [String: Ticket] = [:]
     /// The tickets of each user, the oldest first.
     var ofUser: [UserID: [String]] = [:]
+    /// The texts in the order in which the tickets expire, which is that in which they were issued. Those of used tickets
+    /// stay for a while.
+    var order: Deque<String> = []
+
+    mutating func add(_ ticket: Ticket, _ text: String) {
+      tickets[text] = ticket
+      ofUser[ticket.user, default: []].append(text)
+      // Then at least half of the texts are of used tickets.
+      if order.count > 2 * tickets.count { order.removeAll { tickets[$0] == nil } }
+      order.append(text)
+    }
 
     mutating func remove(_ text: String) -> Ticket? {
       guard let ticket = tickets.removeValue(forKey: text) else { return nil }
@@ -28,13 +40,20 @@ final class StreamTickets: Sendable {
     }
 
     mutating func removeExpired(at now: ContinuousClock.Instant) {
-      for (text, ticket) in tickets where ticket.end <= now { _ = remove(text) }
+      while let text = order.first {
+        if let ticket = tickets[text], ticket.end > now { return }
+        order.removeFirst()
+        _ = remove(text)
+      }
     }
   }
 
   private static let lifetime = Duration.milliseconds(Limits.streamTicketMilliseconds)
   private static let byteCount = 16
   private let state = Mutex(State())
+
+  /// How many tickets are remembered, with those that were used and not forgotten yet.
+  var count: Int { state.withLock { $0.order.count } }
 
   /// Issues a ticket. If the user has too many, the oldest is not valid any more.
   /// - Throws: `overloaded` if the users have too many tickets together.
@@ -45,10 +64,9 @@ final class StreamTickets: Sendable {
     let isIssued = state.withLock { state in
       let own = state.ofUser[user] ?? []
       if own.count >= Limits.streamTicketsOfUser, let oldest = own.first { _ = state.remove(oldest) }
-      if state.tickets.count >= Limits.streamTickets { state.removeExpired(at: now) }
+      state.removeExpired(at: now)
       guard state.tickets.count < Limits.streamTickets else { return false }
-      state.tickets[text] = Ticket(user: user, credentials: credentials, end: now + Self.lifetime)
-      state.ofUser[user, default: []].append(text)
+      state.add(Ticket(user: user, credentials: credentials, end: now + Self.lifetime), text)
       return true
     }
     guard isIssued else { throw .overloaded }
