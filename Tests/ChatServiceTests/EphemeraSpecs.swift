@@ -261,6 +261,61 @@ struct EphemeraSpecs {
     }
     #expect(ephemera.takeSeparations() == [Separation(blocker: alice, blocked: carol)])
   }
+
+  @Test("users who have or had a stream meet those in a room that they join, and those whom they unblock")
+  mutating func meetings() {
+    ephemera.presences.set(alice, .online, at: at(0))
+    for user in [alice, bob] {
+      ephemera.apply(recorded(.room(tea, .members(.added(user, role: .member))), at: 6), at: at(1))
+      ephemera.apply(recorded(.room(cake, .members(.joined(user, role: .member, invite: nil))), at: 7), at: at(1))
+      ephemera.apply(recorded(.user(user, .blocks(.unblocked(carol))), at: 8), at: at(1))
+    }
+    let meetings = [alice: Meeting(rooms: [tea, cake], unblocked: [carol])]
+    let taken = ephemera.takeMeetings(1)
+    #expect(taken == meetings && ephemera.meetings.isEmpty)
+    ephemera.apply(recorded(.user(alice, .blocks(.unblocked(bob))), at: 9), at: at(1))
+    ephemera.putBack(taken)
+    #expect(ephemera.takeMeetings(1) == [alice: Meeting(rooms: [tea, cake], unblocked: [bob, carol])])
+  }
+
+  @Test("a user without a stream is in the rooms for as long as others see the user online")
+  mutating func absent() {
+    ephemera.leave(bob, [tea])
+    ephemera.presences.set(alice, .online, at: at(0))
+    _ = ephemera.presences.tell(alice, at: at(0))
+    ephemera.leave(alice, [tea])
+    #expect(ephemera.absent.allUsers.isEmpty, "there is another stream")
+    ephemera.presences.set(alice, nil, at: at(1))
+    ephemera.leave(alice, [tea])
+    ephemera.apply(recorded(.room(cake, .members(.added(alice, role: .member))), at: 6), at: at(1))
+    #expect(ephemera.absent.spaces(of: alice) == [tea, cake])
+    ephemera.apply(recorded(.room(tea, .members(.removed(alice))), at: 7), at: at(1))
+    #expect(ephemera.absent.spaces(of: alice) == [cake])
+    ephemera.look(at: at(1 + Limits.presenceGraceSeconds))
+    #expect(ephemera.absent[cake] == [alice], "others were not told yet")
+    #expect(ephemera.presences.tell(alice, at: at(1 + Limits.presenceGraceSeconds)) == .offline)
+    ephemera.look(at: at(2 + Limits.presenceGraceSeconds))
+    #expect(ephemera.absent.allUsers.isEmpty)
+  }
+
+  @Test("a user who returns, hides or whose room is deleted is not absent")
+  mutating func present() {
+    for step in 0...2 {
+      ephemera = Ephemera()
+      ephemera.presences.set(alice, .online, at: at(0))
+      _ = ephemera.presences.tell(alice, at: at(0))
+      ephemera.presences.set(alice, nil, at: at(1))
+      ephemera.leave(alice, [tea])
+      #expect(ephemera.absent[tea] == [alice])
+      switch step {
+      case 0: ephemera.presences.set(alice, .online, at: at(2))
+      case 1: ephemera.presences.hide(alice, true, at: at(2))
+      default: ephemera.apply(recorded(.room(tea, .lifecycle(.deleted)), at: 6), at: at(2))
+      }
+      ephemera.look(at: at(2))
+      #expect(ephemera.absent.allUsers.isEmpty)
+    }
+  }
 }
 
 @Suite("Notices that wait")

@@ -196,6 +196,62 @@ struct LivePresenceTests {
     try company.fixture.close()
   }
 
+  @Test("users see each other as soon as they share a room, and after an unblock")
+  func meetings() async throws {
+    let company = try await Company()
+    let (chat, alice, dave) = (company.chat, company.alice, company.dave)
+    let (alices, daves) = (try company.stream(alice), try company.stream(dave))
+    let bobs = try company.stream(company.bob)
+    _ = try await notices(of: alices) { $0 == presence(company.bob, .online) }
+    try await company.mark(company.carol)
+    _ = try await notices(of: bobs, until: isTyping(company.carol))
+    #expect(daves.signals.takeNotices().isEmpty)
+    _ = try await chat.performRoom(company.room, .members(.add(dave)), by: Principal(user: alice))
+    _ = try await notices(of: alices) { $0 == presence(dave, .online) }
+    let seen = try await notices(of: daves) { $0 == presence(alice, .online) }
+    #expect(seen.contains(presence(company.bob, .online)))
+    _ = try await chat.block(dave, by: Principal(user: alice), command: nil)
+    _ = try await notices(of: daves) { $0 == presence(alice, .offline) }
+    _ = try await chat.block(alice, by: Principal(user: company.bob), command: nil)
+    _ = try await notices(of: alices) { $0 == presence(company.bob, .offline) }
+    _ = try await chat.unblock(dave, by: Principal(user: alice), command: nil)
+    _ = try await notices(of: daves) { $0 == presence(alice, .online) }
+    // Nobody sees a user who blocks them, in a new room either.
+    let cake: RoomID = fixed(43)
+    _ = try await chat.performRoom(
+      cake, .lifecycle(.create(RoomCreation(kind: .group, name: "cake", creator: alice))), by: Principal(user: alice))
+    _ = try await chat.performRoom(cake, .members(.add(company.bob)), by: Principal(user: alice))
+    _ = try await notices(of: bobs) { $0 == presence(alice, .online) }
+    company.pass(seconds: Limits.typingSeconds)
+    try await company.mark(company.carol)
+    let last = try await notices(of: alices, until: isTyping(company.carol))
+    #expect(!last.contains(presence(company.bob, .online)))
+    try company.fixture.close()
+  }
+
+  @Test("a stream that opens soon after another user's last one ended sees that user online")
+  func grace() async throws {
+    let company = try await Company()
+    let bobs = try company.stream(company.bob)
+    var alices: LiveSubscription? = try company.stream(company.alice)
+    _ = try await notices(of: bobs) { $0 == presence(company.alice, .online) }
+    alices?.cancel()
+    alices = nil
+    for user in [company.carol, company.dave] {
+      if user == company.dave {
+        _ = try await company.chat.performRoom(
+          company.room, .members(.add(user)), by: Principal(user: company.alice))
+      }
+      _ = try await notices(of: try company.stream(user)) { $0 == presence(company.alice, .online) }
+    }
+    company.pass(seconds: 30)
+    _ = try await notices(of: bobs) { $0 == presence(company.alice, .offline) }
+    let late = try company.stream(company.carol)
+    try await company.mark(company.bob)
+    #expect(try await !notices(of: late, until: isTyping(company.bob)).contains(presence(company.alice, .online)))
+    try company.fixture.close()
+  }
+
   @Test("a room is open on a device until its last stream ends or another list comes")
   func openRooms() async throws {
     let company = try await Company()

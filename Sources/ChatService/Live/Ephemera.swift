@@ -20,6 +20,14 @@ struct Separation: Sendable, Hashable {
   var blocked: UserID
 }
 
+/// A user sees others whom they did not see before, or the other way round.
+struct Meeting: Sendable, Hashable {
+  /// The user has joined these.
+  var rooms: Set<RoomID> = []
+  /// The user blocks these no more.
+  var unblocked: Set<UserID> = []
+}
+
 /// Who types and who is online. In memory only, and without a clock: each input brings the time.
 struct Ephemera: Sendable {
   var typists = Typists()
@@ -29,6 +37,10 @@ struct Ephemera: Sendable {
   /// What has to be announced because of events.
   private var announcements: [TypingAnnouncement] = []
   private var separations: [Separation] = []
+  /// Of users who have or had a stream lately.
+  private(set) var meetings: [UserID: Meeting] = [:]
+  /// The rooms of users who are shown online or away, although they have no stream any more.
+  private(set) var absent = LiveAudience<RoomID>()
 
   // MARK: - Inputs
 
@@ -51,6 +63,31 @@ struct Ephemera: Sendable {
     }
     for key in started + stopped { inputs[key] = nil }
     return (started, stopped)
+  }
+
+  /// The user's last stream has ended. Call it before the events are applied that come after `rooms`.
+  /// - Parameter rooms: those of the user.
+  mutating func leave(_ user: UserID, _ rooms: Set<RoomID>) {
+    absent.remove(user)
+    guard presences.isAbsent(user) else { return }
+    for room in rooms { absent.insert(user, room) }
+  }
+
+  /// Looks for what is over because time has passed.
+  mutating func look(at now: Timestamp) {
+    presences.look(at: now)
+    typists.expire(at: now)
+    for user in absent.allUsers where !presences.isAbsent(user) { absent.remove(user) }
+  }
+
+  mutating func takeMeetings(_ limit: Int) -> [UserID: Meeting] {
+    let taken = Dictionary(uniqueKeysWithValues: meetings.prefix(limit).map { ($0.key, $0.value) })
+    for user in taken.keys { meetings[user] = nil }
+    return taken
+  }
+
+  mutating func putBack(_ taken: [UserID: Meeting]) {
+    meetings.merge(taken) { Meeting(rooms: $0.rooms.union($1.rooms), unblocked: $0.unblocked.union($1.unblocked)) }
   }
 
   mutating func takeAnnouncements() -> [TypingAnnouncement] {
@@ -77,14 +114,22 @@ struct Ephemera: Sendable {
     switch event {
     case .messages(.sent(_, let author, _, _)):
       stop(author, in: room, at: position, now)
-    case .members(.left(let user)), .members(.removed(let user)), .members(.banned(let user)),
-      .members(.silenced(let user, _)):
+    case .members(.left(let user)), .members(.removed(let user)), .members(.banned(let user)):
+      absent.remove(user, room)
       stop(user, in: room, at: position, now)
-    case .lifecycle(.archived), .lifecycle(.deleted), .erased:
+    case .members(.silenced(let user, _)):
+      stop(user, in: room, at: position, now)
+    case .members(.joined(let user, _, _)), .members(.added(let user, _)):
+      if presences.isAbsent(user) { absent.insert(user, room) }
+      if presences.isKnown(user) { meetings[user, default: Meeting()].rooms.insert(room) }
+    case .lifecycle(.deleted):
+      absent.remove(room)
+      announcements += typists.close(room, at: now)
+    case .lifecycle(.archived), .erased:
       announcements += typists.close(room, at: now)
     case .lifecycle(.created), .lifecycle(.edited), .lifecycle(.restored), .messages(.edited), .messages(.deleted),
-      .members(.joined), .members(.added), .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned),
-      .members(.muted), .sharing, .annotations, .reading, .threads, .scheduling, .reports:
+      .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned), .members(.muted), .sharing,
+      .annotations, .reading, .threads, .scheduling, .reports:
       break
     }
   }
@@ -107,8 +152,10 @@ struct Ephemera: Sendable {
     case .blocks(.blocked(let other)):
       typists.separate(user, other)
       if presences.shown(user) != .offline { separations.append(Separation(blocker: user, blocked: other)) }
-    case .account(.registered), .account(.profileChanged), .account(.emailSet), .account(.enabled),
-      .blocks(.unblocked), .logins, .sessions, .devices, .media, .erased:
+    case .blocks(.unblocked(let other)):
+      if presences.isKnown(user) { meetings[user, default: Meeting()].unblocked.insert(other) }
+    case .account(.registered), .account(.profileChanged), .account(.emailSet), .account(.enabled), .logins, .sessions,
+      .devices, .media, .erased:
       break
     }
   }

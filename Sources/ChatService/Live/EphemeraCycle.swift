@@ -23,7 +23,12 @@ struct EphemeraCycle {
   }
 
   /// Whether something is left for the next cycle.
-  var isBusy: Bool { !ephemera.inputs.isEmpty || ephemera.presences.hasReady || !newcomers.isEmpty }
+  var isBusy: Bool {
+    !ephemera.inputs.isEmpty || ephemera.presences.hasReady || !newcomers.isEmpty || !ephemera.meetings.isEmpty
+  }
+
+  /// Whether nobody is shown, so that events need not be applied while nobody has a stream.
+  var isEmpty: Bool { ephemera.absent.allUsers.isEmpty }
 
   // MARK: - One cycle
 
@@ -36,8 +41,12 @@ struct EphemeraCycle {
     for (user, presence) in presences { ephemera.presences.set(user, presence, at: now) }
     guard now >= nextLook || nextLook > now.adding(milliseconds: Self.lookMilliseconds) else { return }
     nextLook = now.adding(milliseconds: Self.lookMilliseconds)
-    ephemera.presences.look(at: now)
-    ephemera.typists.expire(at: now)
+    ephemera.look(at: now)
+  }
+
+  /// The user's last stream has ended. Call it before the user is removed from the index.
+  mutating func leave(_ user: UserID, _ index: LiveIndex) {
+    ephemera.leave(user, index.members.spaces(of: user))
   }
 
   /// Forgets everything, because nobody has a stream and events were not applied.
@@ -56,6 +65,7 @@ struct EphemeraCycle {
     for each in ephemera.takeSeparations() { hide(each.blocker, from: each.blocked, index) }
     // First, so that a stream that just began is not shown the same twice.
     try showNewcomers(index)
+    try showMeetings(index)
     try showPresence(at: now, index)
     try showTyping(at: now, index)
   }
@@ -110,10 +120,14 @@ struct EphemeraCycle {
 
   // MARK: - Presence
 
-  /// The other users in the index who see the presence of a user in one of these rooms.
-  private static func others(than user: UserID, in rooms: [RoomID], _ index: LiveIndex) -> Set<UserID> {
+  /// The other users who see the presence of a user in one of these rooms, and whose presence the user sees: those in the
+  /// index, and those who are shown without a stream.
+  private func others(than user: UserID, in rooms: [RoomID], _ index: LiveIndex) -> Set<UserID> {
     var found: Set<UserID> = []
-    for room in rooms { found.formUnion(index.members[room]) }
+    for room in rooms {
+      found.formUnion(index.members[room])
+      found.formUnion(ephemera.absent[room])
+    }
     found.remove(user)
     return found
   }
@@ -137,7 +151,7 @@ struct EphemeraCycle {
       for ((user, rooms), (shares, blocked)) in zip(rooms, settings) {
         ephemera.presences.hide(user, !shares, at: now)
         guard let presence = ephemera.presences.tell(user, at: now) else { continue }
-        let others = Self.others(than: user, in: rooms, index).subtracting(blocked)
+        let others = others(than: user, in: rooms, index).subtracting(blocked)
         show(.presence(PresenceNotice(user: user, presence: presence)), to: others)
       }
     } catch {
@@ -170,18 +184,49 @@ struct EphemeraCycle {
 
   private func showPresences(to streams: [LiveSignals], _ index: LiveIndex) throws {
     let users = Array(Set(streams.map(\.user)))
-    let seen = try roomsOfPresence(of: users).map { user, rooms in
-      (user, Self.others(than: user, in: rooms, index).filter { ephemera.presences.shown($0) != .offline })
+    let sights = try roomsOfPresence(of: users).flatMap { user, rooms in
+      others(than: user, in: rooms, index).map { Sight(viewer: user, seen: $0) }
     }
-    let visible = try feed.readModels.accounts.readBlocking { accounts in
-      try seen.map { user, others in (user, try others.filter { try accounts.block(of: user, by: $0) == nil }) }
+    for sight in try visible(sights) {
+      for signals in streams where signals.user == sight.viewer { signals.add(notice(sight)) }
     }
-    for (user, others) in visible {
-      for signals in streams where signals.user == user {
-        for other in others {
-          signals.add(.presence(PresenceNotice(user: other, presence: ephemera.presences.shown(other))))
-        }
+  }
+
+  /// Shows to each other who have come into a common room, and to the unblocked who unblocked them.
+  private mutating func showMeetings(_ index: LiveIndex) throws {
+    let meetings = ephemera.takeMeetings(Limits.presencePerCycle)
+    guard !meetings.isEmpty else { return }
+    do {
+      let sights = try roomsOfPresence(of: Array(meetings.keys)).flatMap { user, rooms -> [Sight] in
+        guard let meeting = meetings[user] else { return [] }
+        let met = others(than: user, in: rooms.filter { meeting.rooms.contains($0) }, index)
+        let unblocked = meeting.unblocked.isEmpty ? [] : others(than: user, in: rooms, index)
+        return met.map { Sight(viewer: user, seen: $0) }
+          + met.union(unblocked.intersection(meeting.unblocked)).map { Sight(viewer: $0, seen: user) }
       }
+      for sight in try visible(sights) { show(notice(sight), to: [sight.viewer]) }
+    } catch {
+      ephemera.putBack(meetings)
+      throw error
+    }
+  }
+
+  /// That one user sees the presence of another one.
+  private struct Sight {
+    var viewer: UserID
+    var seen: UserID
+  }
+
+  private func notice(_ sight: Sight) -> LiveNotice {
+    .presence(PresenceNotice(user: sight.seen, presence: ephemera.presences.shown(sight.seen)))
+  }
+
+  /// Without those who are offline or block the viewer.
+  private func visible(_ sights: [Sight]) throws -> [Sight] {
+    let shown = sights.filter { ephemera.presences.shown($0.seen) != .offline }
+    guard !shown.isEmpty else { return [] }
+    return try feed.readModels.accounts.readBlocking { accounts in
+      try shown.filter { try accounts.block(of: $0.viewer, by: $0.seen) == nil }
     }
   }
 }

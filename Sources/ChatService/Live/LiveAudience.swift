@@ -9,6 +9,9 @@ struct LiveAudience<Space: Hashable & Sendable>: Sendable, Equatable {
 
   func spaces(of user: UserID) -> Set<Space> { spaces[user] ?? [] }
 
+  /// The users whom anything concerns.
+  var allUsers: [UserID] { Array(spaces.keys) }
+
   func contains(_ space: Space) -> Bool { users[space] != nil }
 
   mutating func insert(_ user: UserID, _ space: Space) {

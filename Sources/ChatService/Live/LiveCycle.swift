@@ -100,9 +100,13 @@ struct LiveCycle {
   // MARK: - One cycle
 
   private mutating func turn() throws {
-    ephemera.begin()
+    // Before the news of these users, so that it is known since when they are away.
     let departures = feed.withRegistry { $0.takeDepartures() }
-    for user in departures { index.remove(user) }
+    ephemera.begin()
+    for user in departures {
+      ephemera.leave(user, index)
+      index.remove(user)
+    }
     let count = try examine()
     let (arrivals, isIdle) = feed.withRegistry { ($0.takeArrivals(), $0.isEmpty) }
     do {
@@ -195,8 +199,9 @@ struct LiveCycle {
 
   /// - Parameter isMuch: whether to wake everyone.
   private mutating func wake(_ isMuch: Bool, except loaded: Set<UserID>) throws {
-    if index.users.isEmpty, examined > position { ephemera.forget() }
-    let wakes = try index.users.isEmpty ? LiveWakes() : isMuch ? concernedByMuch() : concerned()
+    let isUnwatched = index.users.isEmpty && ephemera.isEmpty
+    if isUnwatched, examined > position { ephemera.forget() }
+    let wakes = try isUnwatched ? LiveWakes() : isMuch ? concernedByMuch() : concerned()
     position = examined
     var readers = wakes.readers.union(loaded)
     pages.remove(readers)

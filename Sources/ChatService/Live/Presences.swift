@@ -94,6 +94,12 @@ struct Presences: Sendable {
     return entry.shown
   }
 
+  /// Whether the user has or had a stream lately.
+  func isKnown(_ user: UserID) -> Bool { users[user] != nil }
+
+  /// Whether the user is shown online or away, although the last stream has ended.
+  func isAbsent(_ user: UserID) -> Bool { users[user]?.offlineAt != nil && shown(user) != .offline }
+
   /// Users of whom others may have to be told. Call `tell` for each, or `putBack`.
   mutating func takeReady(_ limit: Int) -> [UserID] {
     let users = ready.prefix(limit)
