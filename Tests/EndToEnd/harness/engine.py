@@ -276,8 +276,10 @@ class TransportCases:
     def test_after_the_upgrade_polling_is_refused(self, engine):
         sid = engine.open()
         with self.upgraded(engine, sid) as ws:
-            assert engine.get(sid).status_code == 400
+            # Then the server has read the packet that ends the upgrade.
             self.check_alive(ws)
+            assert engine.get(sid).status_code == 400
+            assert receive(ws) == PING
 
     @timely
     def test_after_the_upgrade_a_second_websocket_is_refused(self, engine):
