@@ -289,7 +289,9 @@ public enum Limits {
   public static let streamAuthenticationSeconds: Int64 = 10
   /// The longest message that a client can send over a WebSocket, in bytes: a command with the longest body of a request.
   public static let streamMessageBytes = requestBodyBytes + 4 * 1024
-  /// The fragments of such a message.
+  /// The longest message before the client has authenticated, in bytes: a long token and all options.
+  public static let streamFirstMessageBytes = 16 * 1024
+  /// The fragments of a message.
   public static let streamFragments = 1_024
   /// The commands of a stream that are being performed. While there are so many, the server reads nothing more.
   public static let commandsInFlight = 64

@@ -15,9 +15,9 @@ private final class Socket {
 
   init(_ application: RecordingApplication = RecordingApplication()) throws {
     self.application = application
-    let handler = WebSocketHandler(.small, on: channel.eventLoop)
-    let frames = ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: 128))
-    try channel.pipeline.syncOperations.addHandlers([frames, handler])
+    let frames = CountedFrameDecoder(longestFrame: 128)
+    let handler = WebSocketHandler(.small, frames, nil, on: channel.eventLoop)
+    try channel.pipeline.syncOperations.addHandlers([ByteToMessageHandler(frames), handler])
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     handler.open(application, address: nil)
   }

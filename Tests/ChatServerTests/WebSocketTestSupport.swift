@@ -31,16 +31,20 @@ final class RecordingApplication: WebSocketApplication, Sendable {
   }
 
   private let recorded = Mutex<(calls: [Call], socket: WebSocketChannel?)>(([], nil))
+  let longestMessage: Int
   private let patience: Duration
   private let react: @Sendable (WebSocketMessage, WebSocketChannel) -> Void
 
   /// - Parameters:
   ///   - patience: what `willStop` returns.
+  ///   - longestMessage: the longest message that it takes.
   ///   - react: called with each message.
   init(
-    patience: Duration = .zero, react: @escaping @Sendable (WebSocketMessage, WebSocketChannel) -> Void = { _, _ in }
+    patience: Duration = .zero, longestMessage: Int = .max,
+    react: @escaping @Sendable (WebSocketMessage, WebSocketChannel) -> Void = { _, _ in }
   ) {
     self.patience = patience
+    self.longestMessage = longestMessage
     self.react = react
   }
 

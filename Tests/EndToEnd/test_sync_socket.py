@@ -134,7 +134,7 @@ def test_a_service_acts_as_a_user(world, anna, room):
         ended(stream, "acting_user_required")
 
 
-@pytest.mark.parametrize("token", ["", "x", "é", "a" * 100_000, "x\r\nHansard-Act-As: y"])
+@pytest.mark.parametrize("token", ["", "x", "é", "a" * 10_000, "x\r\nHansard-Act-As: y"])
 def test_a_token_that_is_none(world, token):
     with connect(world.nobody, token=False) as stream:
         stream.send({"type": "authenticate", "token": token})

@@ -14,8 +14,11 @@ extension EngineEndpoint {
   ) -> EngineEndpoint {
     EngineEndpoint(
       Settings(
-        path: chatPath, limits: .chat, origins: origins, addresses: addresses, logger: logger,
-        makeApplication: { SocketTransport($0, .chat) { SyncNamespace(services, $0) } }))
+        path: chatPath, limits: .chat, origins: origins, addresses: addresses, logger: logger, bodies: services.bodies,
+        makeApplication: { channel in
+          let unfinished = UnfinishedBytes(services.bodies, of: channel.origin.address, channel.origin.logger)
+          return SocketTransport(channel, .chat, unfinished) { SyncNamespace(services, $0) }
+        }))
   }
 
   /// The echo for the official suite of Engine.IO.
@@ -31,7 +34,7 @@ extension EngineEndpoint {
     EngineEndpoint(
       Settings(
         path: "/conformance/socket.io/", limits: .conformance, origins: nil, addresses: addresses, logger: logger,
-        makeApplication: { SocketTransport($0, .conformance) { SocketEcho($0) } }))
+        makeApplication: { SocketTransport($0, .conformance, nil) { SocketEcho($0) } }))
   }
 }
 

@@ -15,6 +15,8 @@ final class EngineEndpoint: Sendable {
     var origins: OriginRule?
     var addresses: AddressRateCheck
     var logger: Logger
+    /// Charged with unfinished messages; nil if they are not charged.
+    var bodies: BodyBudget?
     /// What speaks over a session. Called on the event loop of the session.
     var makeApplication: @Sendable (EngineChannel) -> any EngineApplication
   }

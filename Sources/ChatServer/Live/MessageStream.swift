@@ -13,6 +13,7 @@ struct StreamServices: Sendable {
   let authenticator: Authenticator
   let limiter: RateLimiter
   let opening: StreamOpening
+  let bodies: BodyBudget
   /// Handles a command as any other request is handled.
   let responder: any HTTPResponder<ServerContext>
 }

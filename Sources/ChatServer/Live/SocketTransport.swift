@@ -1,3 +1,4 @@
+import ChatService
 import NIOCore
 import SocketProtocols
 
@@ -6,16 +7,19 @@ final class SocketTransport: EngineApplication {
   private let channel: EngineChannel
   private let makeApplication: @Sendable (SocketConnection) -> any SocketApplication
   private var session: SocketSession
+  /// Nil if unfinished packets are not charged.
+  private var unfinished: UnfinishedBytes?
   private var applications: [SocketSession.ConnectionID: any SocketApplication] = [:]
   private let timer: SessionTimer
   private var isStopping = false
 
   /// Called on the event loop of the channel.
   init(
-    _ channel: EngineChannel, _ limits: SocketLimits,
+    _ channel: EngineChannel, _ limits: SocketLimits, _ unfinished: UnfinishedBytes?,
     makeApplication: @escaping @Sendable (SocketConnection) -> any SocketApplication
   ) {
     self.channel = channel
+    self.unfinished = unfinished
     self.makeApplication = makeApplication
     timer = SessionTimer(on: channel.eventLoop)
     session = SocketSession(limits: limits, now: timer.now)
@@ -24,9 +28,20 @@ final class SocketTransport: EngineApplication {
 
   // MARK: The session of Engine.IO
 
-  func received(_ message: EngineMessage) { perform(session.receive(message, now: timer.now)) }
+  func received(_ message: EngineMessage) {
+    let actions = session.receive(message, now: timer.now)
+    do throws(ServiceError) {
+      try unfinished?.hold(session.unfinishedBytes)
+    } catch {
+      channel.close()
+    }
+    perform(actions)
+  }
 
-  func ended(_ ending: EngineEnding) { perform(session.engineEnded()) }
+  func ended(_ ending: EngineEnding) {
+    try? unfinished?.hold(0)
+    perform(session.engineEnded())
+  }
 
   func stopping() {
     isStopping = true

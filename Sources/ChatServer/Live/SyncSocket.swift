@@ -57,8 +57,13 @@ final class SyncSocket: WebSocketApplication {
     (timer, stream, port) = (nil, nil, nil)
   }
 
+  var longestMessage: Int {
+    beginning == nil ? Limits.streamMessageBytes : Limits.streamFirstMessageBytes
+  }
+
   func failed(_ failure: WebSocketFailure) {
-    if stream?.cancel() == true { port?.send(StreamEnd(refusing: failure.refusal)) }
+    guard stream?.cancel() == true else { return }
+    port?.send(StreamEnd(refusing: failure.refusal(longestMessage: longestMessage)))
   }
 
   /// The stream ends by itself when the server stops, after the commands in flight.
@@ -161,14 +166,16 @@ extension StreamEnd {
 
 extension WebSocketFailure {
   /// What the client is told before the close frame.
-  fileprivate var refusal: Refusal {
+  fileprivate func refusal(longestMessage: Int) -> any Error {
     switch self {
-    case .messageTooLarge: .frameTooLarge(limit: Limits.streamMessageBytes)
-    case .tooManyFragments: .webSocketMalformed("a message can have at most \(Limits.streamFragments) fragments")
-    case .invalidUTF8: .invalidUTF8
+    case .messageTooLarge: Refusal.frameTooLarge(limit: longestMessage)
+    case .tooManyFragments:
+      Refusal.webSocketMalformed("a message can have at most \(Limits.streamFragments) fragments")
+    case .invalidUTF8: Refusal.invalidUTF8
+    case .overBudget: ServiceError.overloaded
     case .unmasked, .reservedBits, .unknownOpcode, .fragmentedControl, .controlTooLong, .unexpectedContinuation,
       .interleavedMessage, .malformedClose, .invalidCloseCode:
-      .webSocketMalformed("\(self)")
+      Refusal.webSocketMalformed("\(self)")
     }
   }
 }

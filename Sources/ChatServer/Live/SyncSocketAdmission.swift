@@ -36,7 +36,10 @@ struct SyncSocketAdmission: WebSocketAdmission {
         let credentials = try tickets.credentials(of: request, for: endpoint)
         return credentials.authorization == nil ? nil : credentials
       }, options: { try SyncOptions(request.uri) }, origin: origin)
-    return WebSocketAcceptance(limits: Self.limits) { [services] in SyncSocket(services, beginning) }
+    let unfinished = UnfinishedBytes(services.bodies, of: context.address, context.logger)
+    return WebSocketAcceptance(limits: Self.limits, unfinished: unfinished) { [services] in
+      SyncSocket(services, beginning)
+    }
   }
 }
 

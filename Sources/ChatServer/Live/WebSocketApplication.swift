@@ -9,6 +9,9 @@ protocol WebSocketApplication: AnyObject {
 
   func received(_ message: WebSocketMessage)
 
+  /// The longest message that it takes now, in bytes, if that is less than the limit of the connection.
+  var longestMessage: Int { get }
+
   /// The client broke a rule of RFC 6455. Send a last message if there is one to send; the socket is closed with the
   /// failure's code afterwards.
   func failed(_ failure: WebSocketFailure)
@@ -23,6 +26,8 @@ protocol WebSocketApplication: AnyObject {
 
 extension WebSocketApplication {
   func willStop() -> Duration { .zero }
+
+  var longestMessage: Int { .max }
 }
 
 /// Decides which requests become WebSockets. It is asked for a GET with `Upgrade: websocket` and a valid handshake, when no
@@ -36,6 +41,8 @@ protocol WebSocketAdmission: Sendable {
 
 struct WebSocketAcceptance: Sendable {
   var limits: WebSocketConnection.Limits
+  /// Nil if unfinished messages are not charged.
+  var unfinished: UnfinishedBytes?
   /// Called on the event loop of the connection.
   var makeApplication: @Sendable () -> any WebSocketApplication
 }

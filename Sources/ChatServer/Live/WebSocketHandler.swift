@@ -1,4 +1,5 @@
 import ChatPrimitives
+import ChatProtocol
 import ChatService
 import NIOCore
 import NIOHTTP1
@@ -15,6 +16,9 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = ByteBuffer
 
   private var connection: WebSocketConnection
+  private let frames: CountedFrameDecoder
+  /// Nil if unfinished messages are not charged.
+  private var unfinished: UnfinishedBytes?
   /// Nil before it was opened and after it was told that the connection ended.
   private var application: (any WebSocketApplication)?
   private var context: ChannelHandlerContext?
@@ -31,7 +35,13 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private var isHandlingRead = false
   private var writable = WritableWatches()
 
-  init(_ limits: WebSocketConnection.Limits, on eventLoop: any EventLoop) {
+  /// - Parameter frames: the decoder in front of this handler.
+  init(
+    _ limits: WebSocketConnection.Limits, _ frames: CountedFrameDecoder, _ unfinished: UnfinishedBytes?,
+    on eventLoop: any EventLoop
+  ) {
+    self.frames = frames
+    self.unfinished = unfinished
     connection = WebSocketConnection(limits: limits, now: Self.now(eventLoop))
   }
 
@@ -74,6 +84,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
+    countUnfinished()
     isHandlingRead = false
     context.flush()
     context.fireChannelReadComplete()
@@ -89,6 +100,18 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
     defer { isDelivering = false }
     let now = Self.now(context.eventLoop)
     perform(connection.receive(WebSocketFrameHeader(frame), payload: frame.payload, now: now))
+  }
+
+  /// Charges what is held, and ends the connection if that is too much.
+  private func countUnfinished() {
+    guard let application else { return }
+    let message = frames.unfinishedBytes + connection.unfinishedBytes
+    guard message <= application.longestMessage else { return perform(connection.fail(.messageTooLarge)) }
+    do throws(ServiceError) {
+      try unfinished?.hold(held.reduce(message) { $0 + $1.data.readableBytes })
+    } catch {
+      perform(connection.fail(.overBudget))
+    }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -128,7 +151,10 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   func resumeReading() {
     isPaused = false
-    drain()
+    if !held.isEmpty {
+      drain()
+      countUnfinished()
+    }
     readIfWanted()
   }
 
@@ -158,14 +184,20 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private func perform(_ actions: [WebSocketConnection.Action]) {
     for action in actions {
       switch action {
-      case .deliver(let message): application?.received(message)
+      case .deliver(let message): deliver(message)
       case .write(let bytes): write(ByteBuffer(bytes: bytes))
       case .failed(let failure):
         application?.failed(failure)
-        close(failure.closeCode, reason: "")
+        close(failure.closeCode, reason: failure == .overBudget ? ProblemCode.overloaded.rawValue : "")
       case .end(let ending): finish(ending)
       }
     }
+  }
+
+  private func deliver(_ message: WebSocketMessage) {
+    guard let application else { return }
+    guard message.bytes.count <= application.longestMessage else { return perform(connection.fail(.messageTooLarge)) }
+    application.received(message)
   }
 
   private func write(_ bytes: ByteBuffer) {
@@ -181,6 +213,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
     timer?.cancel()
     timer = nil
     held.removeAll()
+    try? unfinished?.hold(0)
     application.closed(ending)
     writable.fail(ChannelError.ioOnClosedChannel)
     if ending != .disconnected, let context { LingeringClose.begin(context) }

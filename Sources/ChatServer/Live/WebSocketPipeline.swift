@@ -29,9 +29,9 @@ enum WebSocketPipeline {
     remove(FrameGuard.self, pipeline)
     try ReceiveBuffer.bound(of: channel)
     let longestFrame = max(acceptance.limits.messages.messageBytes, WebSocketFrameHeader.controlBytes)
-    let frames = ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: longestFrame))
-    let handler = WebSocketHandler(acceptance.limits, on: channel.eventLoop)
-    try pipeline.addHandlers([frames, handler], position: .after(decoder))
+    let frames = CountedFrameDecoder(longestFrame: longestFrame)
+    let handler = WebSocketHandler(acceptance.limits, frames, acceptance.unfinished, on: channel.eventLoop)
+    try pipeline.addHandlers([ByteToMessageHandler(frames), handler], position: .after(decoder))
     handler.open(acceptance.makeApplication(), address: address)
     // The decoder is removed a little later. Until then, the bytes that arrive are held.
     let removed = channel.eventLoop.makePromise(of: Void.self)

@@ -4,7 +4,7 @@ import Logging
 
 /// Limits the memory that request bodies of one address, or of one IPv6 /64, take until their requests end. HTTP/2 lets
 /// a client begin a hundred bodies on each connection and end none. Bodies of ingest and uploads are streamed and have
-/// their own limits, so they do not count.
+/// their own limits, so they do not count. What WebSockets hold of unfinished messages does: see `UnfinishedBytes`.
 struct BodyBudget: Sendable {
   private let limit: KeyedLimit<NetworkAddress?>
   private let warnings: AddressWarnings
@@ -33,6 +33,15 @@ struct BodyCharge: Sendable {
   /// - Throws: `ServiceError.overloaded` if the address would exceed its budget.
   func add(_ bytes: Int) throws(ServiceError) {
     guard reservation.add(bytes) else {
+      warnings.warn(of: address, logger)
+      throw .overloaded
+    }
+  }
+
+  /// Charges this many bytes instead of those before.
+  /// - Throws: `ServiceError.overloaded`, and changes nothing, if the address would exceed its budget.
+  func hold(_ bytes: Int) throws(ServiceError) {
+    guard reservation.hold(bytes) else {
       warnings.warn(of: address, logger)
       throw .overloaded
     }

@@ -61,6 +61,20 @@ final class KeyedLimit<Key: Hashable & Sendable>: Sendable {
       }
     }
 
+    /// Holds this amount instead of what it held.
+    /// - Returns: false, and changes nothing, if the key would exceed its limit.
+    func hold(_ amount: Int) -> Bool {
+      held.withLock { held in
+        if amount > held {
+          guard owner.take(amount - held, for: key) else { return false }
+        } else if amount < held {
+          owner.release(held - amount, for: key)
+        }
+        held = amount
+        return true
+      }
+    }
+
     /// Releases everything now. Calling it again has no effect.
     func release() {
       held.withLock { held in

@@ -15,6 +15,9 @@ package struct SocketPacketDecoder: Sendable {
     self.limits = limits
   }
 
+  /// How much has arrived of a packet whose attachments are still missing.
+  package var unfinishedBytes: Int { pending?.bytes ?? 0 }
+
   /// - Returns: nil if attachments are still missing.
   package mutating func receive(_ message: EngineMessage) throws(SocketPacketError) -> SocketPacket? {
     switch message {

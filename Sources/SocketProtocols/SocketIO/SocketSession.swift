@@ -58,6 +58,9 @@ package struct SocketSession: Sendable {
     return close(.connectTimeout)
   }
 
+  /// How much has arrived of a packet whose attachments are still missing.
+  package var unfinishedBytes: Int { isOpen ? decoder.unfinishedBytes : 0 }
+
   /// Whether a namespace is connected or may become so.
   private var isInUse: Bool {
     connections.contains { connection in

@@ -61,6 +61,9 @@ package struct WebSocketConnection: Sendable {
     }
   }
 
+  /// How much has arrived of a message that is not complete, without its last frame.
+  package var unfinishedBytes: Int { messages.unfinishedBytes }
+
   /// The time of the next `tick` that does something; nil if there is none.
   package var deadline: Duration? {
     switch state {

@@ -15,6 +15,8 @@ package enum WebSocketFailure: Error, Equatable, Sendable {
   /// A close frame of one byte.
   case malformedClose
   case invalidCloseCode(UInt16)
+  /// The server keeps no more unfinished messages for the client's address. The caller finds that.
+  case overBudget
 
   package var closeCode: WebSocketCloseCode {
     switch self {
@@ -23,6 +25,7 @@ package enum WebSocketFailure: Error, Equatable, Sendable {
       .protocolError
     case .messageTooLarge, .tooManyFragments: .messageTooBig
     case .invalidUTF8: .invalidData
+    case .overBudget: .tryAgainLater
     }
   }
 }

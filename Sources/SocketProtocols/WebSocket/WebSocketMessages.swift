@@ -39,6 +39,9 @@ package struct WebSocketMessages: Sendable {
     self.limits = limits
   }
 
+  /// How much has arrived of a message that is not complete.
+  package var unfinishedBytes: Int { bytes.count }
+
   /// - Parameter payload: without its mask. The bytes of a message in one frame are handed on without a copy.
   package mutating func receive(
     _ header: WebSocketFrameHeader, payload: consuming [UInt8]

@@ -1,6 +1,8 @@
-"""Clients that open streams and do not read them."""
+"""Clients that open streams and do not read them, or do not complete what they send."""
 
-from harness.client import new_id
+from harness import cost, websocket
+from harness.client import TIMEOUT_SECONDS, new_id
+from harness.live_sockets import connect, open_socket
 from harness.live_streams import LiveClient, open_all, open_events
 from harness.long_polls import STREAMS_OF_USER
 
@@ -9,6 +11,12 @@ MESSAGE_BYTES = 16 * 1024
 UNREAD_MESSAGES = 300
 # The largest number that `resumeAfterMilliseconds` can have.
 RESUME_MILLISECONDS = 10_000
+# Limits.bodyBytesOfAddress, and the sockets that fill it, each with a message of this length.
+BYTES_OF_ADDRESS = 32 * cost.MIB
+UNFINISHED_BYTES = 130_000
+HELD = BYTES_OF_ADDRESS // UNFINISHED_BYTES
+# Limits.streamFirstMessageBytes.
+FIRST_MESSAGE_BYTES = 16 * 1024
 
 
 def test_a_client_that_reads_nothing_loses_its_stream_and_resumes(anna, ben, room):
@@ -27,3 +35,44 @@ def test_a_client_that_reads_nothing_loses_its_stream_and_resumes(anna, ben, roo
     slow.connect().follow()
     texts = [item["message"]["text"] for item in slow.items if item["type"] == "message"]
     assert texts == sent
+
+
+def send_part(stream, opcode: int, payload: bytes, is_final: bool = False) -> None:
+    stream.connection.socket.sendall(websocket.encode(opcode, payload, is_final))
+
+
+def is_open(stream) -> bool:
+    """Whether the server still responds after what was sent."""
+    return stream.connection.ping().wait(TIMEOUT_SECONDS)
+
+
+def test_unfinished_messages_of_one_address_have_a_limit(world):
+    part = b" " * UNFINISHED_BYTES
+    people = [world.acting_as(world.user().id) for _ in range(HELD // STREAMS_OF_USER + 1)]
+    streams = [open_socket(people[number // STREAMS_OF_USER]) for number in range(HELD)]
+    for stream in streams:
+        send_part(stream, websocket.TEXT, part)
+    assert all(is_open(stream) for stream in streams)
+    refused = open_socket(people[-1])
+    send_part(refused, websocket.TEXT, part)
+    end = refused.last_frame()
+    assert end.data["code"] == "overloaded"
+    assert refused.close_code == 1013
+    # Others go on, and what is complete is no longer charged.
+    command = {"type": "typing", "roomId": new_id()}
+    send_part(streams[0], websocket.CONTINUATION, str(command).replace("'", '"').encode(), is_final=True)
+    assert is_open(streams[0])
+    streams.append(open_socket(people[-1]))
+    send_part(streams[-1], websocket.TEXT, part)
+    assert is_open(streams[-1])
+    for stream in streams:
+        stream.close()
+
+
+def test_a_message_before_authentication_must_be_short(anna):
+    stream = connect(anna, token=False)
+    send_part(stream, websocket.TEXT, b" " * FIRST_MESSAGE_BYTES)
+    assert is_open(stream)
+    send_part(stream, websocket.CONTINUATION, b" ")
+    assert stream.last_frame().data["code"] == "frame_too_large"
+    assert stream.close_code == 1009
