@@ -86,13 +86,14 @@ package struct HansardServer: Sendable {
   }
 
   private static func application(
-    _ gate: StartGate, _ configuration: Configuration, logger: Logger, onListening: @escaping @Sendable (Int) -> Void
+    _ gate: StartGate, _ configuration: Configuration, _ streams: DetachedStreams, logger: Logger,
+    onListening: @escaping @Sendable (Int) -> Void
   ) -> some ApplicationProtocol {
     let protection = configuration.protection
     return Application(
       responder: GateResponder(gate: gate),
       server: .guarded(
-        protection.connections, GateAdmission(gate: gate), proxies: protection.proxies, tls: configuration.tls,
+        protection.connections, GateAdmission(gate: gate), streams, proxies: protection.proxies, tls: configuration.tls,
         offersHTTP2: protection.tls?.offersHTTP2 == true, logger: logger),
       configuration: ApplicationConfiguration(
         address: .hostname(configuration.host, port: configuration.port), serverName: nil,
@@ -114,12 +115,13 @@ package struct HansardServer: Sendable {
     open: @escaping @Sendable (_ port: Int) async throws -> Void
   ) async throws {
     let (ports, listening) = AsyncStream<Int>.makeStream()
-    let application = application(gate, configuration, logger: logger) { listening.yield($0) }
+    let streams = DetachedStreams()
+    let application = application(gate, configuration, streams, logger: logger) { listening.yield($0) }
     let opening = BackgroundOpening(ports: ports, open: open)
     // Services are told to stop in the reverse order.
     var group = ServiceGroupConfiguration(
-      services: [opening, application, StreamShutdown(gate: gate)], gracefulShutdownSignals: [.sigterm, .sigint],
-      logger: logger)
+      services: [opening, streams, application, StreamShutdown(gate: gate)],
+      gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     group.maximumGracefulShutdownDuration = stopTimeout
     do {
       try await ServiceGroup(configuration: group).run()

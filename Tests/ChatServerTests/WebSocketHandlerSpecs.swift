@@ -184,6 +184,23 @@ struct WebSocketHandlerSpecs {
     #expect(reads.count == 3)
   }
 
+  @Test("that was detached reads by itself, and stays open when the task of Hummingbird ends")
+  func detached() throws {
+    let socket = try Socket()
+    let reads = ReadCounter()
+    try socket.channel.pipeline.syncOperations.addHandler(reads, position: .first)
+    try socket.channel.pipeline.syncOperations.handler(type: WebSocketHandler.self).detach()
+    try socket.send(ClientFrames.text("a"))
+    #expect(reads.count == 1)
+    socket.channel.close(mode: .output, promise: nil)
+    socket.channel.close(promise: nil)
+    try socket.send(ClientFrames.text("b"))
+    #expect(socket.isOpen)
+    #expect(socket.application.calls == [.opened, .text("a"), .text("b")])
+    socket.channel.close(promise: nil)
+    #expect(!socket.isOpen)
+  }
+
   @Test("says when its client has taken what was written, or takes too long")
   func writable() throws {
     let socket = try Socket()

@@ -25,13 +25,16 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private let headTimeout: TimeAmount
+  /// Nil if Hummingbird cannot let go of the connection.
+  private let channel: DetachableChannel?
   private var state = State.silent
   private var timer: Scheduled<Void>?
   /// When the timer will fire.
   private var nextCheck = NIODeadline.distantFuture
 
-  init(_ settings: ConnectionSettings) {
+  init(_ settings: ConnectionSettings, _ channel: DetachableChannel? = nil) {
     headTimeout = .seconds(Int64(settings.headSeconds))
+    self.channel = channel
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -74,10 +77,13 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
 
   func streamOpened() { state = .multiplexed }
 
-  /// The connection has left HTTP.
-  func becomeStream() {
+  /// Nothing but a stream follows on this connection.
+  /// - Returns: whether it was detached.
+  func becomeStream() -> Bool {
     state = .stream
     stop()
+    channel?.detach()
+    return channel != nil
   }
 
   // MARK: Time

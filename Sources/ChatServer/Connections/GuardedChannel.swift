@@ -14,9 +14,14 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
   private let base: Base
   private let settings: ConnectionSettings
   private let addresses: AddressChannels?
+  /// Nil if the connections cannot be detached.
+  private let streams: DetachedStreams?
 
-  init(_ base: Base, _ settings: ConnectionSettings, _ addresses: AddressChannels?) {
+  init(
+    _ base: Base, _ settings: ConnectionSettings, _ addresses: AddressChannels?, _ streams: DetachedStreams?
+  ) {
     self.base = base
+    self.streams = streams
     self.settings = settings
     self.addresses = addresses
   }
@@ -25,12 +30,13 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     if let addresses, !addresses.admit(channel, logger) {
       return channel.close().flatMapThrowing { throw ChannelError.ioOnClosedChannel }
     }
+    let detachable = streams.map { DetachableChannel(channel, $0) }
     return channel.eventLoop.makeCompletedFuture {
       try SlowReaderGuard.boundUnsent(of: channel)
       try channel.pipeline.syncOperations.addHandler(SlowReaderGuard(settings))
-      try channel.pipeline.syncOperations.addHandler(ConnectionGuard(settings))
+      try channel.pipeline.syncOperations.addHandler(ConnectionGuard(settings, detachable))
     }.flatMap {
-      base.setup(channel: channel, logger: logger)
+      base.setup(channel: detachable ?? channel, logger: logger)
     }.flatMapThrowing { value in
       if let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self) {
         let frames = FrameGuard(at: channel.eventLoop.now)
@@ -46,26 +52,29 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
 }
 
 extension HTTPServerBuilder {
-  /// Serves HTTP/1.1, or TLS with HTTP/1.1 and, if it is offered, HTTP/2.
+  /// Serves HTTP/1.1, or TLS with HTTP/1.1 and, if it is offered, HTTP/2. Then NIO sets up connections of either without
+  /// asking for a channel, so they cannot be detached.
   static func guarded(
-    _ settings: ConnectionSettings, _ sockets: any WebSocketAdmission, proxies: TrustedProxies, tls: TLSConfiguration?,
-    offersHTTP2: Bool, logger: Logger
+    _ settings: ConnectionSettings, _ sockets: any WebSocketAdmission, _ streams: DetachedStreams,
+    proxies: TrustedProxies, tls: TLSConfiguration?, offersHTTP2: Bool, logger: Logger
   ) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
       let requests = requestChannel(settings, sockets, proxies, logger)
       let addresses = AddressChannels.connections(settings, proxies: proxies)
       guard let tls else {
-        return GuardedChannel(HTTP1Channel(responder: responder, configuration: requests), settings, addresses)
+        return GuardedChannel(
+          HTTP1Channel(responder: responder, configuration: requests), settings, addresses, streams)
       }
       guard offersHTTP2 else {
         let http1 = HTTP1Channel(responder: responder, configuration: requests)
-        return GuardedChannel(try TLSChannel(http1, tlsConfiguration: tls), settings, addresses)
+        return GuardedChannel(try TLSChannel(http1, tlsConfiguration: tls), settings, addresses, streams)
       }
       let idle = Duration.nanoseconds(StalledConnections.timeout.nanoseconds)
       let http2 = HTTP2ChannelConfiguration(
         idleTimeout: idle, gracefulCloseTimeout: idle, streamConfiguration: requests)
       return GuardedChannel(
-        try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: http2, responder: responder), settings, addresses)
+        try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: http2, responder: responder), settings, addresses,
+        nil)
     }
   }
 

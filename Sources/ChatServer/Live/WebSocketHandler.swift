@@ -33,6 +33,9 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private var hasHeldRead = false
   /// Frames are written while a read is handled; they are flushed at its end.
   private var isHandlingRead = false
+  /// Nobody behind this handler asks for bytes any more.
+  private var isDetached = false
+  private var closesOfTask = ClosesOfTask()
   private var writable = WritableWatches()
 
   /// - Parameter frames: the decoder in front of this handler.
@@ -69,6 +72,17 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
     arm()
   }
 
+  /// The connection was detached from Hummingbird, whose task ends with the input.
+  func detach() {
+    isDetached = true
+    closesOfTask.expect()
+    context?.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+  }
+
+  func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    if closesOfTask.includes(mode) { promise?.succeed() } else { context.close(mode: mode, promise: promise) }
+  }
+
   // MARK: Frames of the client
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -88,6 +102,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
     isHandlingRead = false
     context.flush()
     context.fireChannelReadComplete()
+    if isDetached { read(context: context) }
   }
 
   private func drain() {
@@ -165,6 +180,11 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func read(context: ChannelHandlerContext) {
     // What a connection sends after its end is discarded.
     if application == nil || isReading { context.read() } else { hasHeldRead = true }
+  }
+
+  /// Asks for the next bytes.
+  func readNext() {
+    if let context { read(context: context) }
   }
 
   private func readIfWanted() {

@@ -16,7 +16,7 @@ enum WebSocketPipeline {
   ) throws {
     let pipeline = channel.pipeline.syncOperations
     let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-    try pipeline.handler(type: ConnectionGuard.self).becomeStream()
+    let isDetached = try pipeline.handler(type: ConnectionGuard.self).becomeStream()
     remove(HTTPConnectionStateHandler.self, pipeline)
     remove(StreamTakeover.self, pipeline)
     remove(RequestGuard.self, pipeline)
@@ -33,12 +33,14 @@ enum WebSocketPipeline {
     let handler = WebSocketHandler(acceptance.limits, frames, acceptance.unfinished, on: channel.eventLoop)
     try pipeline.addHandlers([ByteToMessageHandler(frames), handler], position: .after(decoder))
     handler.open(acceptance.makeApplication(), address: address)
+    if isDetached { handler.detach() }
     // The decoder is removed a little later. Until then, the bytes that arrive are held.
+    let reader = NIOLoopBound(handler, eventLoop: channel.eventLoop)
     let removed = channel.eventLoop.makePromise(of: Void.self)
     pipeline.removeHandler(decoder, promise: removed)
     removed.futureResult.whenComplete { _ in
       remove(UpgradeBytes.self, channel.pipeline.syncOperations)
-      channel.read()
+      reader.value.readNext()
     }
   }
 
