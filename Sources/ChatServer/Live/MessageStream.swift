@@ -19,17 +19,9 @@ struct StreamServices: Sendable {
 }
 
 /// What a transport of messages sends for its stream.
-protocol StreamPort: MessageSource {
+protocol MessagePort: StreamPort, MessageSource {
   /// The stream is open.
   func ready(_ ready: StreamReady)
-  /// - Parameter json: the object of `GET /v1/sync`.
-  func page(_ json: ByteBuffer)
-  func typing(_ typing: StreamTyping)
-  func presence(_ presence: StreamPresence)
-  func expiring(_ expiring: StreamExpiring)
-  /// Returns when little is unsent.
-  /// - Throws: `SlowReader` if that takes too long; any other error if the client is gone.
-  func untilWritable() async throws
   /// Tells the client why the stream ends, or was not opened. Nothing is sent afterwards.
   func finish(_ end: StreamEnd)
 }
@@ -45,12 +37,12 @@ final class MessageStream: Sendable {
   }
 
   let services: StreamServices
-  private let port: any StreamPort
+  private let port: any MessagePort
   private let origin: CommandOrigin
   private let commands: StreamCommands
   private let state = Mutex(State.beginning)
 
-  init(_ services: StreamServices, _ port: any StreamPort, from origin: CommandOrigin) {
+  init(_ services: StreamServices, _ port: any MessagePort, from origin: CommandOrigin) {
     self.services = services
     self.port = port
     self.origin = origin
@@ -63,12 +55,13 @@ final class MessageStream: Sendable {
   func start(_ credentials: Credentials, _ options: SyncOptions) {
     commands.pause()
     Task {
+      let follower = StreamFollower(port: port, logger: origin.logger) { await self.finish($0) }
       do {
         let stream = try await begin(credentials, options)
         commands.resume()
-        await follow(stream, nil)
+        await follower.follow(stream)
       } catch {
-        await finish(error)
+        await finish(follower.end(error))
       }
     }
   }
@@ -117,21 +110,11 @@ final class MessageStream: Sendable {
   }
 
   /// Ends the stream after the commands in flight have their responses.
-  private func finish(_ end: StreamEnd) async {
+  /// - Parameter end: nil if the client is gone.
+  private func finish(_ end: StreamEnd?) async {
     await commands.drain()
-    self.end(end)
+    if let end { self.end(end) } else { cancel() }
   }
-
-  private func finish(_ error: any Error) async {
-    guard !(error is SlowReader) else { return await finish(StreamEnding.tooSlow.end) }
-    let end = StreamEnd(refusing: error)
-    if end.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCausedByClient(error) {
-      origin.logger.error("a stream failed", metadata: ["error": "\(LoggedError.text(error))"])
-    }
-    await finish(end)
-  }
-
-  // MARK: What is new
 
   private func authenticate(_ credentials: Credentials) async throws -> Caller {
     let endpoint = Endpoints.syncStream.erased
@@ -140,41 +123,6 @@ final class MessageStream: Sendable {
     try services.authenticator.requireOpenSession(caller.principal)
     _ = try services.limiter.admit(caller.principal, rateStatus: nil)
     return caller
-  }
-
-  /// Sends what there is. Then the task ends, and the next signal begins another one: a task takes many kilobytes even
-  /// while it waits, and most streams wait most of the time.
-  /// - Parameter held: the budget of the page before, which the client may not have taken yet.
-  private func follow(_ stream: OpenStream, _ held: KeyedLimit<NetworkAddress?>.Reservation?) async {
-    var (stream, held) = (stream, held)
-    do {
-      while let frame = try await stream.frames.nextNow() {
-        switch frame {
-        case .page(let page):
-          let json = try await stream.encoder.encode(page).json
-          try await stream.subscription.whileOpen(port.untilWritable)
-          held = try stream.hold(json.readableBytes)
-          port.page(json)
-        case .typing(let notice):
-          try await stream.subscription.whileOpen(port.untilWritable)
-          port.typing(StreamTyping(notice))
-        case .presence(let notice):
-          try await stream.subscription.whileOpen(port.untilWritable)
-          port.presence(StreamPresence(notice))
-        case .expiring(let time): port.expiring(StreamExpiring(expiresAt: time))
-        // A transport of messages has its own.
-        case .heartbeat: break
-        case .ended(let ending):
-          stream.subscription.cancel()
-          return await finish(ending.end)
-        }
-      }
-    } catch {
-      stream.subscription.cancel()
-      return await finish(error)
-    }
-    let (waiting, unsent) = (stream, held)
-    stream.subscription.whenSignalled { Task { await self.follow(waiting, unsent) } }
   }
 
   // MARK: Messages of the client

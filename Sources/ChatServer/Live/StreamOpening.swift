@@ -39,7 +39,7 @@ struct OpenStream: Sendable {
   let encoder: SyncPageEncoder
   let address: NetworkAddress?
   private let responses: ResponseBudget
-  private let logger: Logger
+  let logger: Logger
 
   init(
     frames: LiveStream, caller: Caller, encoder: SyncPageEncoder, address: NetworkAddress?, responses: ResponseBudget,

@@ -114,7 +114,7 @@ final class SyncNamespace: SocketApplication {
 extension SyncNamespace: Sendable {}
 
 /// Sends the events of a stream to a namespace.
-private final class NamespacePort: StreamPort {
+private final class NamespacePort: MessagePort {
   private let connection: SocketConnection
   private let isOpen = Mutex(false)
 
@@ -133,7 +133,7 @@ private final class NamespacePort: StreamPort {
     connection.accept()
   }
 
-  func page(_ json: ByteBuffer) {
+  func page(_ json: ByteBuffer, cursor: String) {
     connection.sendPage(SocketArguments(event: "sync", [Array(json.readableBytesView)]))
   }
 
@@ -148,6 +148,9 @@ private final class NamespacePort: StreamPort {
   func presence(_ presence: StreamPresence) {
     connection.send(SocketArguments(event: "presence", [SyncNamespace.json(presence)]))
   }
+
+  /// The session has its own pings.
+  func heartbeat() {}
 
   func untilWritable() async throws { try await connection.untilWritable() }
 

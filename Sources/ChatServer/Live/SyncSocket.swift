@@ -103,7 +103,7 @@ final class SyncSocket: WebSocketApplication {
 }
 
 /// Sends the messages of a stream over a WebSocket.
-struct SocketPort: StreamPort {
+struct SocketPort: MessagePort {
   let socket: WebSocketChannel
 
   var eventLoop: any EventLoop { socket.eventLoop }
@@ -114,13 +114,18 @@ struct SocketPort: StreamPort {
 
   func ready(_ ready: StreamReady) { send(ready) }
 
-  func page(_ json: ByteBuffer) { socket.send(.text(Array(json.readableBytesView))) }
+  func page(_ json: ByteBuffer, cursor: String) { send(json) }
+
+  private func send(_ json: ByteBuffer) { socket.send(.text(Array(json.readableBytesView))) }
 
   func typing(_ typing: StreamTyping) { send(typing) }
 
   func presence(_ presence: StreamPresence) { send(presence) }
 
   func expiring(_ expiring: StreamExpiring) { send(expiring) }
+
+  /// The WebSocket has its own pings.
+  func heartbeat() {}
 
   func untilWritable() async throws { try await socket.untilWritable() }
 
@@ -141,7 +146,7 @@ struct SocketPort: StreamPort {
     json.writeString(#","body":"#)
     if response.body.readableBytes > 0 { json.writeImmutableBuffer(response.body) } else { json.writeString("null") }
     json.writeString("}")
-    page(json)
+    send(json)
   }
 
   /// Sends the last message and closes, with nothing in between.

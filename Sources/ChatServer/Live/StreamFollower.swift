@@ -1,0 +1,75 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProtocol
+import ChatService
+import Logging
+import NIOCore
+
+/// What a transport sends for its stream.
+protocol StreamPort: Sendable {
+  /// - Parameters:
+  ///   - json: the object of `GET /v1/sync`.
+  ///   - cursor: the one of this object.
+  func page(_ json: ByteBuffer, cursor: String)
+  func typing(_ typing: StreamTyping)
+  func presence(_ presence: StreamPresence)
+  func expiring(_ expiring: StreamExpiring)
+  /// Nothing was sent for a while.
+  func heartbeat()
+  /// Returns when little is unsent.
+  /// - Throws: `SlowReader` if that takes too long; any other error if the client is gone.
+  func untilWritable() async throws
+}
+
+/// Gives a transport what is new on its stream.
+struct StreamFollower: Sendable {
+  let port: any StreamPort
+  let logger: Logger
+  /// Called once when the stream has ended, with what the client is told; nil if it is gone.
+  let ended: @Sendable (StreamEnd?) async -> Void
+
+  /// Sends what there is. Then the task ends, and the next signal begins another one: a task takes many kilobytes even
+  /// while it waits, and most streams wait most of the time.
+  /// - Parameter held: the budget of the page before, which the client may not have taken yet.
+  func follow(_ stream: OpenStream, _ held: KeyedLimit<NetworkAddress?>.Reservation? = nil) async {
+    var (stream, held) = (stream, held)
+    do {
+      while let frame = try await stream.frames.nextNow() {
+        switch frame {
+        case .page(let page):
+          let (json, cursor) = try await stream.encoder.encode(page)
+          try await stream.subscription.whileOpen(port.untilWritable)
+          held = try stream.hold(json.readableBytes)
+          port.page(json, cursor: cursor)
+        case .typing(let notice):
+          try await stream.subscription.whileOpen(port.untilWritable)
+          port.typing(StreamTyping(notice))
+        case .presence(let notice):
+          try await stream.subscription.whileOpen(port.untilWritable)
+          port.presence(StreamPresence(notice))
+        case .expiring(let time): port.expiring(StreamExpiring(expiresAt: time))
+        case .heartbeat: port.heartbeat()
+        case .ended(let ending):
+          stream.subscription.cancel()
+          return await ended(ending.end)
+        }
+      }
+    } catch {
+      stream.subscription.cancel()
+      return await ended(end(error))
+    }
+    let (waiting, unsent) = (stream, held)
+    stream.subscription.whenSignalled { Task { await follow(waiting, unsent) } }
+  }
+
+  /// What the client is told after an error; nil if it is gone.
+  func end(_ error: any Error) -> StreamEnd? {
+    if error is SlowReader { return StreamEnding.tooSlow.end }
+    guard !ProblemMapping.isCausedByClient(error) else { return nil }
+    let end = StreamEnd(refusing: error)
+    if end.code == ProblemCode.internalError.rawValue {
+      logger.error("a stream failed", metadata: ["error": "\(LoggedError.text(error))"])
+    }
+    return end
+  }
+}
