@@ -331,10 +331,10 @@ public enum Limits {
   public static let webSocketPingSeconds = 25
   public static let webSocketSilenceSeconds = 60
   public static let webSocketClosingSeconds = 5
-  /// The first receive buffer of a WebSocket, and the largest one, in bytes. NIO keeps the current one for as long as the
+  /// The first receive buffer of a connection, and the largest one, in bytes. NIO keeps the current one for as long as the
   /// connection is open.
-  public static let webSocketReceiveBytes = 1_024
-  public static let webSocketMaximumReceiveBytes = 64 * 1024
+  public static let receiveBytes = 1_024
+  public static let maximumReceiveBytes = 64 * 1024
   /// The longest message of `/conformance/ws` in bytes, and its most fragments.
   public static let conformanceMessageBytes = 32 * 1024 * 1024
   public static let conformanceFragments = 65_537

@@ -33,6 +33,7 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let detachable = streams.map { DetachableChannel(channel, $0) }
     return channel.eventLoop.makeCompletedFuture {
       try SlowReaderGuard.boundUnsent(of: channel)
+      try ReceiveBuffer.begin(of: channel)
       try channel.pipeline.syncOperations.addHandler(SlowReaderGuard(settings))
       try channel.pipeline.syncOperations.addHandler(ConnectionGuard(settings, detachable))
     }.flatMap {
