@@ -60,8 +60,7 @@ struct EventStreamHandlerSpecs {
     handler.send(ByteBuffer(string: "late"))
     handler.finish(nil)
     #expect(try written() == ["last", "end"])
-    #expect(channel.isActive)
-    channel.embeddedEventLoop.advanceTime(by: LingeringClose.time)
+    // This channel has no half that stays open for what still arrives.
     #expect(!channel.isActive)
   }
 
