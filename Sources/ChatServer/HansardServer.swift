@@ -85,21 +85,21 @@ package struct HansardServer: Sendable {
       })
   }
 
-  private static func application(
+  private static func service(
     _ gate: StartGate, _ configuration: Configuration, _ streams: DetachedStreams, logger: Logger,
     onListening: @escaping @Sendable (Int) -> Void
-  ) -> some ApplicationProtocol {
+  ) -> HTTPService<GateResponder> {
     let protection = configuration.protection
-    return Application(
-      responder: GateResponder(gate: gate),
-      server: .guarded(
+    return HTTPService(
+      GateResponder(gate: gate),
+      .guarded(
         protection.connections, GateAdmission(gate: gate), streams, proxies: protection.proxies, tls: configuration.tls,
         offersHTTP2: protection.tls?.offersHTTP2 == true, logger: logger),
-      configuration: ApplicationConfiguration(
-        address: .hostname(configuration.host, port: configuration.port), serverName: nil,
+      ServerConfiguration(
+        address: .hostname(configuration.host, port: configuration.port),
         availableConnectionsDelegate: .maximum(protection.connections.maximum, logger: logger)),
-      onServerRunning: { channel in onListening(channel.localAddress?.port ?? configuration.port) },
-      logger: logger)
+      logger: logger,
+      onListening: { channel in onListening(channel.localAddress?.port ?? configuration.port) })
   }
 
   /// How long requests in flight may take once the server is told to stop; then their connections are closed.
@@ -116,11 +116,11 @@ package struct HansardServer: Sendable {
   ) async throws {
     let (ports, listening) = AsyncStream<Int>.makeStream()
     let streams = DetachedStreams()
-    let application = application(gate, configuration, streams, logger: logger) { listening.yield($0) }
+    let service = service(gate, configuration, streams, logger: logger) { listening.yield($0) }
     let opening = BackgroundOpening(ports: ports, open: open)
     // Services are told to stop in the reverse order.
     var group = ServiceGroupConfiguration(
-      services: [opening, streams, application, StreamShutdown(gate: gate)],
+      services: [opening, streams, service, StreamShutdown(gate: gate)],
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     group.maximumGracefulShutdownDuration = stopTimeout
     do {

@@ -1,0 +1,65 @@
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import ServiceLifecycle
+
+/// Listens and passes requests to a responder, as Hummingbird's `Application` does, with a clock of its own.
+///
+/// The clock of `Application` merges two sequences (`cancelOnGracefulShutdown`). The merge of swift-async-algorithms holds a
+/// lock at a point where its task can move to another thread, because our tasks run on event loops (`ServeCommand`). An
+/// event loop that then wants the lock waits for ever, if the rest of that task is in its own queue. That was seen once, with
+/// 10,000 connections at shutdown.
+struct HTTPService<Responder: HTTPResponder>: Service where Responder.Context == ServerContext {
+  let responder: Responder
+  let server: HTTPServerBuilder
+  let configuration: ServerConfiguration
+  let logger: Logger
+  let onListening: @Sendable (any Channel) async -> Void
+  private let date = DateField()
+
+  init(
+    _ responder: Responder, _ server: HTTPServerBuilder, _ configuration: ServerConfiguration, logger: Logger,
+    onListening: @escaping @Sendable (any Channel) async -> Void
+  ) {
+    self.responder = responder
+    self.server = server
+    self.configuration = configuration
+    self.logger = logger
+    self.onListening = onListening
+  }
+
+  func run() async throws {
+    let service = try server.buildServer(
+      configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger
+    ) { request, writer, channel in
+      let response = try await response(to: request, on: channel)
+      do {
+        try await writer.write(response: response.head, body: response.body)
+      } catch is HTTPParserError {
+        // This error would have the server write another response.
+        throw ChannelError.inputClosed
+      }
+    } onServerRunning: {
+      await onListening($0)
+    }
+    try await service.run()
+  }
+
+  private func response(to request: Request, on channel: any Channel) async throws -> Response {
+    var response: Response
+    do {
+      response = try await responder.respond(to: request, context: ServerContext(on: channel, logger))
+    } catch let error as HTTPParserError {
+      throw error
+    } catch {
+      // The router responds to errors itself, unless the client is gone.
+      logger.debug("a request failed without a response", metadata: ["error": "\(LoggedError.text(error))"])
+      response = Response(status: .internalServerError)
+    }
+    response.headers[.date] = date.text()
+    return response
+  }
+}
