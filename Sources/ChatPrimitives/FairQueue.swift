@@ -17,8 +17,10 @@ package struct FairQueue<User: Hashable & Sendable, Ticket: Hashable & Sendable>
   private var free: Int
   private var running: [User: Int] = [:]
   private var waiting: [User: Deque<Ticket>] = [:]
-  /// The users with waiting tickets, in the order of their turns.
+  /// The users with waiting tickets, in the order of their turns. Some of them may have withdrawn their last one.
   private var turns: Deque<User> = []
+  /// How many of `turns` have no ticket.
+  private var withdrawn = 0
   package private(set) var waitingCount = 0
 
   /// - Parameters:
@@ -46,7 +48,11 @@ package struct FairQueue<User: Hashable & Sendable, Ticket: Hashable & Sendable>
       evicted = makeRoom(for: user)
       if evicted == nil { return .full }
     }
-    if waiting[user] == nil { turns.append(user) }
+    switch waiting[user]?.isEmpty {
+    case nil: turns.append(user)
+    case true?: withdrawn -= 1
+    case false?: break
+    }
     waiting[user, default: []].append(ticket)
     waitingCount += 1
     return .waits(evicted: evicted)
@@ -77,7 +83,13 @@ package struct FairQueue<User: Hashable & Sendable, Ticket: Hashable & Sendable>
   }
 
   private mutating func next() -> Ticket? {
-    guard let index = turns.firstIndex(where: { running[$0, default: 0] < slotsOfUser }) else { return nil }
+    while let first = turns.first, waiting[first]?.isEmpty == true {
+      turns.removeFirst()
+      waiting[first] = nil
+      withdrawn -= 1
+    }
+    let found = turns.firstIndex { running[$0, default: 0] < slotsOfUser && waiting[$0]?.isEmpty == false }
+    guard let index = found else { return nil }
     let user = turns.remove(at: index)
     guard let ticket = waiting[user]?.popFirst() else { return nil }
     waitingCount -= 1
@@ -95,9 +107,14 @@ package struct FairQueue<User: Hashable & Sendable, Ticket: Hashable & Sendable>
     return evicted
   }
 
+  /// A user whose last ticket was withdrawn stays in `turns` until these users are half of them. So a withdrawal seldom
+  /// goes through all users.
   private mutating func forgetIfEmpty(_ user: User) {
     guard waiting[user]?.isEmpty == true else { return }
-    waiting[user] = nil
-    turns.removeAll { $0 == user }
+    withdrawn += 1
+    guard withdrawn * 2 > turns.count else { return }
+    turns.removeAll { waiting[$0]?.isEmpty == true }
+    waiting = waiting.filter { !$0.value.isEmpty }
+    withdrawn = 0
   }
 }
