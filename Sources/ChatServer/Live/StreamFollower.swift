@@ -30,9 +30,10 @@ struct StreamFollower: Sendable {
 
   /// Sends what there is. Then the task ends, and the next signal begins another one: a task takes many kilobytes even
   /// while it waits, and most streams wait most of the time.
-  /// - Parameter held: the budget of the page before, which the client may not have taken yet.
-  func follow(_ stream: OpenStream, _ held: KeyedLimit<NetworkAddress?>.Reservation? = nil) async {
-    var (stream, held) = (stream, held)
+  func follow(_ stream: OpenStream) async {
+    var stream = stream
+    /// The budget of the page before, which the client may not have taken yet.
+    var held: KeyedLimit<NetworkAddress?>.Reservation?
     do {
       while let frame = try await stream.frames.nextNow() {
         switch frame {
@@ -54,12 +55,14 @@ struct StreamFollower: Sendable {
           return await ended(ending.end)
         }
       }
+      // The client has taken the last page before the stream waits, so that idle streams hold no budget.
+      if held != nil { try await stream.subscription.whileOpen(port.untilWritable) }
     } catch {
       stream.subscription.cancel()
       return await ended(end(error))
     }
-    let (waiting, unsent) = (stream, held)
-    stream.subscription.whenSignalled { Task { await follow(waiting, unsent) } }
+    let waiting = stream
+    stream.subscription.whenSignalled { Task { await follow(waiting) } }
   }
 
   /// What the client is told after an error; nil if it is gone.
