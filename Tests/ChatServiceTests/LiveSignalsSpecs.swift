@@ -24,8 +24,17 @@ struct LiveSignalsSpecs {
     #expect(await waiting == .heartbeat)
     for _ in 1..<Limits.streamHeartbeatSeconds { signals.beat() }
     signals.change(through: LogPosition(1))
+    #expect(await next() == .changed(through: LogPosition(1)))
+    signals.sends()
     signals.beat()
-    #expect(await next() == .changed(through: LogPosition(1)), "something was sent, so no heartbeat is due")
+    #expect(signals.take() == nil, "something was sent, so no heartbeat is due")
+    // A change that shows this client nothing sends nothing.
+    for position in 2...UInt64(Limits.streamHeartbeatSeconds) {
+      signals.change(through: LogPosition(position))
+      #expect(await next() == .changed(through: LogPosition(position)))
+      signals.beat()
+    }
+    #expect(await next() == .heartbeat)
   }
 
   @Test("changes and notices take turns, and a filter leaves out what the client does not want")

@@ -28,7 +28,7 @@ final class LiveSignals: Sendable {
     var isNoticed = false
     var isCancelled = false
     var waiter: Waiter?
-    /// How many times `beat` was called since the last signal was taken.
+    /// How many times `beat` was called since the stream sent something.
     var beats = 0
     /// Whether the stream should send something, so that its connection is not idle.
     var isHeartbeatDue = false
@@ -58,9 +58,7 @@ final class LiveSignals: Sendable {
     mutating func take() -> Wake? {
       if let ending { return .signal(.ended(ending)) }
       if isCancelled { return .cancelled }
-      guard let signal = takeSignal() else { return nil }
-      beats = 0
-      return .signal(signal)
+      return takeSignal().map { .signal($0) }
     }
 
     private mutating func takeSignal() -> LiveSignal? {
@@ -76,6 +74,7 @@ final class LiveSignals: Sendable {
       if !notices.isEmpty { return .notices(notices.takeAll()) }
       if isHeartbeatDue {
         isHeartbeatDue = false
+        beats = 0
         return .heartbeat
       }
       return nil
@@ -155,6 +154,11 @@ final class LiveSignals: Sendable {
       state.beats += 1
       if state.beats >= Limits.streamHeartbeatSeconds { state.isHeartbeatDue = true }
     }
+  }
+
+  /// The stream has something to send. So no heartbeat is due.
+  func sends() {
+    state.withLock { ($0.beats, $0.isHeartbeatDue) = (0, false) }
   }
 
   /// From now on, the stream shows the notices that the client wants.

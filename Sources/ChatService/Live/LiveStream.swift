@@ -82,6 +82,12 @@ package struct LiveStream: Sendable {
 
   /// The same, but returns nil if nothing happens now. Then `subscription.whenSignalled` says when to call it again.
   package mutating func nextNow() async throws(CancellationError) -> StreamFrame? {
+    let frame = try await frameNow()
+    if frame != nil { subscription.sends() }
+    return frame
+  }
+
+  private mutating func frameNow() async throws(CancellationError) -> StreamFrame? {
     var action = happened.map { stream.take($0) } ?? .wait
     happened = nil
     while true {

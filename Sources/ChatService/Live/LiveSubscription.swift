@@ -41,6 +41,9 @@ package final class LiveSubscription: Sendable {
     signals.whenSignalled(body)
   }
 
+  /// The stream has something to send.
+  func sends() { signals.sends() }
+
   /// Why the stream ended; nil while it is open.
   package var ending: StreamEnding? { signals.ending }
 
