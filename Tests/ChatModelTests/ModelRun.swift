@@ -47,6 +47,8 @@ final class ModelRun {
     var events: [String: Int] = [:]
     /// Notifications that push would have to send.
     var notifications = 0
+    /// Pages that streams got without reading.
+    var suppliedPages = 0
 
     var refusals: Int { refused.values.reduce(0, +) }
 
@@ -58,6 +60,7 @@ final class ModelRun {
       repeatRefusals.merge(other.repeatRefusals, uniquingKeysWith: +)
       events.merge(other.events, uniquingKeysWith: +)
       notifications += other.notifications
+      suppliedPages += other.suppliedPages
     }
   }
 
@@ -136,7 +139,9 @@ final class ModelRun {
     try await comparison.compare(Touched(step, events), users: users)
     let user = users[random.below(users.count)]
     try await comparison.compareSync(of: user, &clients[user, default: SyncClients()])
+    let suppliedBefore = watch.suppliedPages
     try await watch.check(chat, users, &random)
+    tally.suppliedPages += watch.suppliedPages - suppliedBefore
   }
 
   /// Whether the user has used up the messages of the day, or has too few bytes left for an upload. All uploads have

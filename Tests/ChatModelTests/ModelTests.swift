@@ -43,6 +43,7 @@ struct ModelTests {
     guard Self.seeds.contains(Self.seedOfEveryEvent) else { return }
     #expect(EventKinds.all.subtracting(total.events.keys) == [], "events that never came up")
     #expect(total.notifications > 20, "too few notifications to show something")
+    #expect(total.suppliedPages > 20, "too few pages of the feed to show something")
   }
 
   @Test("a seed is one run")

@@ -63,6 +63,7 @@ struct LivePages {
   /// - Parameter messages: after those that were added before, in the order of their positions.
   /// - Returns: users who have to read, because these messages could not be read, or because too many wait.
   mutating func add(_ messages: [LiveMessage]) -> Set<UserID> {
+    let messages = messages.filter { !$0.audience.isEmpty }
     guard !messages.isEmpty else { return [] }
     if shared.count + messages.count <= Limits.livePageMessages, let new = try? read(messages) {
       shared += new
@@ -125,8 +126,9 @@ struct LivePages {
       }
       let nicknames = try rooms.nicknames(of: Set(found.values.flatMap { $0.items.flatMap(\.content.users) }))
       for user in found.keys {
-        let shown = Set(found[user]?.items.flatMap(\.content.users) ?? [])
-        found[user]?.nicknames = nicknames.filter { shown.contains($0.key) }
+        for shown in found[user]?.items.flatMap(\.content.users) ?? [] {
+          found[user]?.nicknames[shown] = nicknames[shown]
+        }
       }
       return found
     }
@@ -184,6 +186,8 @@ extension SyncRequest {
     }
     let messages = items.count { $0.content.type == .message }
     guard items.count <= limit, messages <= perRoom ?? .max else { return nil }
+    var budget = PageBudget()
+    guard items.allSatisfy({ budget.take($0.content.contentBytes) }) else { return nil }
     let nicknames = pages.reduce(into: [:]) { $0.merge($1.content.nicknames) { _, newer in newer } }
     return SyncPage(
       items: filter.withUsers(items, nicknames), nicknames: nicknames, next: SyncPosition(last.through), more: false)

@@ -20,13 +20,19 @@ struct PendingChanges: Sendable, Hashable {
   ///   it.
   mutating func add(through position: LogPosition, _ content: LiveContent?) {
     guard position > told else { return }
-    if let content, changed == nil || !pages.isEmpty, pages.count < Limits.livePagesOfStream {
+    if let content, changed == nil || !pages.isEmpty, fits(content) {
       pages.append(LivePage(after: told, through: position, content: content))
     } else {
       pages = []
     }
     told = position
     changed = position
+  }
+
+  /// Whether the pages stay few and short. If not, a read makes one page of them.
+  private func fits(_ content: LiveContent) -> Bool {
+    let items = pages.reduce(content.items.count) { $0 + $1.content.items.count }
+    return pages.count < Limits.livePagesOfStream && items <= Limits.syncDefaultItems
   }
 
   mutating func take() -> LiveSignal? {
