@@ -162,7 +162,8 @@ struct EphemeraCycle {
 
   /// A user who was just blocked does not see any more that the other one is online.
   private func hide(_ user: UserID, from other: UserID, _ index: LiveIndex) {
-    guard !index.members.spaces(of: user).isDisjoint(with: index.members.spaces(of: other)) else { return }
+    let rooms = Set(index.members.spaces(of: user)).union(ephemera.absent.spaces(of: user))
+    guard !rooms.isDisjoint(with: index.members.spaces(of: other)) else { return }
     show(.presence(PresenceNotice(user: user, presence: .offline)), to: [other])
   }
 
