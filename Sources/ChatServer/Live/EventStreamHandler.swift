@@ -58,6 +58,10 @@ final class EventStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.read()
   }
 
+  func leave() {
+    context?.pipeline.syncOperations.removeHandler(self, promise: nil)
+  }
+
   // MARK: The rest of the connection
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -64,6 +64,11 @@ struct EventStreamPort: StreamPort {
     onLoop { $0.finish(event) }
   }
 
+  /// Removes what `open` added to a connection that stays open.
+  func leave() {
+    onLoop { $0.leave() }
+  }
+
   // MARK: Events
 
   static func comment(_ text: String) -> ByteBuffer { ByteBuffer(string: ": \(text)\n\n") }

@@ -27,9 +27,15 @@ struct EventStreamResponse: Sendable {
     var writer = writer
     let subscription = stream.subscription
     channel.whenClientGone { subscription.cancel() }
-    // Lets the client know that the stream is open, although nothing may happen for long.
-    try await writer.write(EventStreamPort.comment("open"))
-    let port = try await EventStreamPort.open(on: channel)
+    let port: EventStreamPort
+    do {
+      // Lets the client know that the stream is open, although nothing may happen for long.
+      try await writer.write(EventStreamPort.comment("open"))
+      port = try await EventStreamPort.open(on: channel)
+    } catch {
+      subscription.cancel()
+      throw error
+    }
     guard !endsConnection else {
       follow(port) { port.finish($0) }
       return
@@ -41,6 +47,7 @@ struct EventStreamResponse: Sendable {
     } onCancel: {
       subscription.cancel()
     }
+    port.leave()
     guard let end else { throw CancellationError() }
     try await writer.write(try EventStreamPort.event(end))
     try await writer.finish(nil)

@@ -122,7 +122,8 @@ struct LiveRegistry {
 
   /// For streams whose users could not be read yet.
   mutating func putBack(_ signals: some Sequence<LiveSignals>) {
-    arrivals += signals
+    let known = Set(arrivals.map(\.number))
+    arrivals += signals.filter { !known.contains($0.number) }
   }
 
   /// - Returns: users without streams.
