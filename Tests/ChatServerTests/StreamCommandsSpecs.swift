@@ -20,6 +20,8 @@ struct StreamCommandsSpecs {
   private final class Responder: Sendable {
     private let begun = AsyncStream<String>.makeStream()
     private let waiting = Mutex<[String: CheckedContinuation<Response, Never>]>([:])
+    /// The commands that have begun, and that `next` has not returned.
+    private let unexamined = Mutex(0)
 
     var callback: any HTTPResponder<ServerContext> {
       CallbackResponder { request, _ in await self.respond(request.uri.path) }
@@ -28,6 +30,7 @@ struct StreamCommandsSpecs {
     private func respond(_ path: String) async -> Response {
       await withCheckedContinuation { continuation in
         waiting.withLock { $0[path] = continuation }
+        unexamined.withLock { $0 += 1 }
         begun.continuation.yield(path)
         if path.hasPrefix("/queued") { CommandTurn.current?.pass() }
       }
@@ -38,9 +41,16 @@ struct StreamCommandsSpecs {
       var paths: [String] = []
       for await path in begun.stream {
         paths.append(path)
+        unexamined.withLock { $0 -= 1 }
         if paths.count == count { break }
       }
       return paths
+    }
+
+    /// Whether no other command has begun, after other tasks had time to go on.
+    func isQuiet() async -> Bool {
+      for _ in 0..<1_000 { await Task.yield() }
+      return unexamined.withLock { $0 == 0 }
     }
 
     func finish(_ path: String, _ status: HTTPResponse.Status = .created) {
@@ -103,6 +113,7 @@ struct StreamCommandsSpecs {
     let paths = ["/queued/1", "/queued/2", "/3", "/4", "/queued/5"]
     for path in paths { try await perform(path) }
     #expect(await responder.next(3) == ["/queued/1", "/queued/2", "/3"])
+    #expect(await responder.isQuiet(), "the command before has no response")
     responder.finish("/3", .notFound)
     #expect(await response() == 404)
     #expect(await responder.next(1) == ["/4"])
@@ -179,10 +190,15 @@ struct StreamCommandsSpecs {
   func drain() async throws {
     for path in ["/queued/1", "/2", "/3"] { try await perform(path) }
     #expect(await responder.next(2) == ["/queued/1", "/2"])
-    async let drained: Void = commands.drain(.seconds(3600))
+    let isDrained = Mutex(false)
+    async let drained: Void = {
+      await commands.drain(.seconds(3600))
+      isDrained.withLock { $0 = true }
+    }()
     responder.finish("/2")
     #expect(await responder.next(1) == ["/3"])
     responder.finish("/3")
+    #expect(await responder.isQuiet() && !isDrained.withLock { $0 }, "a command has no response")
     responder.finish("/queued/1")
     await drained
     // A late command has no response.
