@@ -197,7 +197,7 @@ let package = Package(
       dependencies: [
         "ChatService", "ChatProjections", "EventStore", "EventLog", "EventLogSimulation", "ChatDomain",
         "ChatPrimitives", "MediaFiles", "ProcessorTime",
-        .product(name: "Logging", package: "swift-log"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
       ],
       swiftSettings: settings),
