@@ -23,7 +23,7 @@ enum SocketFrame {
     do throws(JSONFlaw) {
       document = try JSONDocument(text)
     } catch {
-      throw Refusal.invalidFrame("The message is no JSON object: \(error.detail)")
+      throw Refusal.invalidFrame("The message is not a JSON object: \(error.detail)")
     }
     guard let head = try? document.decode(Head.self) else {
       throw Refusal.invalidFrame(#"A message must be a JSON object with the text "type"."#)

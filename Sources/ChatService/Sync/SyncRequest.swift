@@ -6,7 +6,7 @@ package struct SyncRequest: Sendable, Hashable {
   package var position: SyncPosition?
   /// The maximum number of changes on the page, from 1.
   package var limit: Int
-  /// The maximum number of new messages of each room, and of each of its threads. Nil for all of them.
+  /// The maximum number of new messages of each room, with the replies in its threads. Nil for all of them.
   package var perRoom: Int?
   package var filter: SyncFilter
   /// The position at which a catch-up ends that begins with this page. It must be durable. Nil for the head.
