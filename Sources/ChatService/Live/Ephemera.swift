@@ -20,11 +20,11 @@ struct Separation: Sendable, Hashable {
   var blocked: UserID
 }
 
-/// A user sees others whom they did not see before, or the other way round.
+/// A user and others who may now see each other's presence.
 struct Meeting: Sendable, Hashable {
-  /// The user has joined these.
+  /// The rooms that the user has joined.
   var rooms: Set<RoomID> = []
-  /// The user blocks these no more.
+  /// The users whom the user has unblocked.
   var unblocked: Set<UserID> = []
 }
 
@@ -32,24 +32,24 @@ struct Meeting: Sendable, Hashable {
 struct Ephemera: Sendable {
   var typists = Typists()
   var presences = Presences()
-  /// What users said about their typing and what was not announced yet.
+  /// What users said about their typing and has not been announced yet.
   private(set) var inputs: [TypingInput.Key: TypingInput] = [:]
-  /// What has to be announced because of events.
+  /// The announcements that follow from events.
   private var announcements: [TypingAnnouncement] = []
   private var separations: [Separation] = []
-  /// Of users who have or had a stream lately.
+  /// The meetings of users who have or recently had a stream.
   private(set) var meetings: [UserID: Meeting] = [:]
-  /// The rooms of users who are shown online or away, although they have no stream any more.
+  /// The rooms of absent users: those who are still shown online or away after their last stream ended.
   private(set) var absent = LiveAudience<RoomID>()
 
   // MARK: - Inputs
 
-  /// Inputs that came later replace those of the same user and room.
+  /// Replaces earlier inputs of the same user and room.
   mutating func add(_ new: [TypingInput.Key: TypingInput]) {
     inputs.merge(new) { $1 }
   }
 
-  /// - Returns: the inputs that can be announced; at most `Limits.typingPerCycle` of them begin something.
+  /// - Returns: the inputs that can be announced now, with at most `Limits.typingPerCycle` users who begin to type.
   mutating func takeInputs(at now: Timestamp) -> (started: [TypingInput.Key], stopped: [TypingInput.Key]) {
     var (started, stopped): ([TypingInput.Key], [TypingInput.Key]) = ([], [])
     for (key, input) in inputs {
@@ -65,15 +65,15 @@ struct Ephemera: Sendable {
     return (started, stopped)
   }
 
-  /// The user's last stream has ended. Call it before the events are applied that come after `rooms`.
-  /// - Parameter rooms: those of the user.
+  /// The user's last stream has ended.
+  /// - Parameter rooms: the user's rooms, before the events of this cycle.
   mutating func leave(_ user: UserID, _ rooms: Set<RoomID>) {
     absent.remove(user)
     guard presences.isAbsent(user) else { return }
     for room in rooms { absent.insert(user, room) }
   }
 
-  /// Looks for what is over because time has passed.
+  /// Removes what has expired.
   mutating func look(at now: Timestamp) {
     presences.look(at: now)
     typists.expire(at: now)
@@ -134,7 +134,7 @@ struct Ephemera: Sendable {
     }
   }
 
-  /// What the user said before the event does not hold any more.
+  /// The user no longer types. Inputs from before the event are dropped.
   private mutating func stop(_ user: UserID, in room: RoomID, at position: LogPosition, _ now: Timestamp) {
     let key = TypingInput.Key(user: user, room: room)
     if let input = inputs[key], input.head < position { inputs[key] = nil }

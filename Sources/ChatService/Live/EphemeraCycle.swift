@@ -3,15 +3,15 @@ import ChatPrimitives
 import ChatProjections
 import EventStore
 
-/// The part of the feed's thread for typing and presence.
+/// The part of the feed's cycle that shows typing and presence.
 ///
-/// Why nobody sees more than they may: at the end of a cycle, the index has all events up to a position, and the read
-/// models too. What is shown is decided then, from both. Later events take it back: a user who blocks another one, hides
-/// the presence or leaves is applied to what is shown before anything else is.
+/// Why nobody sees more than they may: what is shown is decided at the end of a cycle, when the index and the read models
+/// have applied all events up to one position. A later block, departure or hidden presence is applied to what was shown
+/// before anything else is shown.
 struct EphemeraCycle {
   private let feed: LiveFeed
   private var ephemera = Ephemera()
-  /// Streams that were not shown yet who is online.
+  /// New streams that have not yet been shown who is online.
   private var newcomers: [LiveSignals] = []
   private var nextLook = Timestamp(milliseconds: 0)
 
@@ -27,12 +27,12 @@ struct EphemeraCycle {
     !ephemera.inputs.isEmpty || ephemera.presences.hasReady || !newcomers.isEmpty || !ephemera.meetings.isEmpty
   }
 
-  /// Whether nobody is shown, so that events need not be applied while nobody has a stream.
+  /// Whether no absent user is shown. Then events need not be applied while nobody has a stream.
   var isEmpty: Bool { ephemera.absent.allUsers.isEmpty }
 
   // MARK: - One cycle
 
-  /// Takes what users said. Call it before the cycle reads the log's head, so that the cycle has the events before.
+  /// Takes what users said. Call it before the cycle reads the log's head, so that the cycle has all earlier events.
   mutating func begin() {
     let (news, presences) = feed.withRegistry { $0.takeNews() }
     let now = feed.now()
@@ -49,7 +49,7 @@ struct EphemeraCycle {
     ephemera.leave(user, index.members.spaces(of: user))
   }
 
-  /// Forgets everything, because nobody has a stream and events were not applied.
+  /// Forgets everything. Call it if events were not applied, because nobody has a stream.
   mutating func forget() {
     ephemera = Ephemera()
   }
@@ -63,7 +63,7 @@ struct EphemeraCycle {
     let now = feed.now()
     for announcement in ephemera.takeAnnouncements() { show(announcement, index) }
     for each in ephemera.takeSeparations() { hide(each.blocker, from: each.blocked, index) }
-    // First, so that a stream that just began is not shown the same twice.
+    // First: otherwise new streams would be shown some presences twice.
     try showNewcomers(index)
     try showMeetings(index)
     try showPresence(at: now, index)
@@ -100,7 +100,7 @@ struct EphemeraCycle {
     }
   }
 
-  /// For each user whose typing can be shown, the users to whom it is not.
+  /// For each user whose typing may be shown, the users who must not see it.
   private func hidden(_ users: Set<UserID>) throws -> [UserID: Set<UserID>] {
     var hidden = try feed.readModels.accounts.readBlocking { accounts in
       var found: [UserID: Set<UserID>] = [:]
@@ -120,8 +120,8 @@ struct EphemeraCycle {
 
   // MARK: - Presence
 
-  /// The other users who see the presence of a user in one of these rooms, and whose presence the user sees: those in the
-  /// index, and those who are shown without a stream.
+  /// The other users of these rooms who see the user's presence, and whose presence the user sees: those in the index, and
+  /// absent users who are still shown.
   private func others(than user: UserID, in rooms: [RoomID], _ index: LiveIndex) -> Set<UserID> {
     var found: Set<UserID> = []
     for room in rooms {
@@ -160,7 +160,7 @@ struct EphemeraCycle {
     }
   }
 
-  /// A user who was just blocked does not see any more that the other one is online.
+  /// Shows a user as offline to someone whom the user has just blocked.
   private func hide(_ user: UserID, from other: UserID, _ index: LiveIndex) {
     let rooms = Set(index.members.spaces(of: user)).union(ephemera.absent.spaces(of: user))
     guard !rooms.isDisjoint(with: index.members.spaces(of: other)) else { return }
@@ -193,7 +193,7 @@ struct EphemeraCycle {
     }
   }
 
-  /// Shows to each other who have come into a common room, and to the unblocked who unblocked them.
+  /// Shows users who have come to share a room to each other, and users who unblocked others to these.
   private mutating func showMeetings(_ index: LiveIndex) throws {
     let meetings = ephemera.takeMeetings(Limits.presencePerCycle)
     guard !meetings.isEmpty else { return }
@@ -212,7 +212,7 @@ struct EphemeraCycle {
     }
   }
 
-  /// That one user sees the presence of another one.
+  /// One user sees the presence of another.
   private struct Sight {
     var viewer: UserID
     var seen: UserID
@@ -222,7 +222,7 @@ struct EphemeraCycle {
     .presence(PresenceNotice(user: sight.seen, presence: ephemera.presences.shown(sight.seen)))
   }
 
-  /// Without those who are offline or block the viewer.
+  /// Leaves out users who are offline or block the viewer.
   private func visible(_ sights: [Sight]) throws -> [Sight] {
     let shown = sights.filter { ephemera.presences.shown($0.seen) != .offline }
     guard !shown.isEmpty else { return [] }

@@ -5,7 +5,7 @@ import EventStore
 import Foundation
 import Logging
 
-/// What the feed's thread knows, and what it does again and again.
+/// The state of the feed's thread, and its loop.
 ///
 /// Why no change is missed: a stream first reads after it subscribed, so it has everything up to the head at that time. If
 /// its user is in the index when the thread takes the stream, the thread wakes it for every event after `position` that
@@ -23,11 +23,11 @@ struct LiveCycle {
   private let feed: LiveFeed
   private var index = LiveIndex()
   private var ephemera: EphemeraCycle
-  /// The messages that not all streams have got.
+  /// The messages that some streams have not got yet.
   private var pages: LivePages
   /// Streams were woken for all events up to here.
   private var position: LogPosition
-  /// The events up to here were examined for ended sessions and disabled accounts.
+  /// The events up to here have been searched for ended sessions and disabled accounts.
   private var examined: LogPosition
   private var lastCycle = ContinuousClock.now
   private var nextLook = ContinuousClock.now
@@ -120,7 +120,7 @@ struct LiveCycle {
     try ephemera.show(index)
   }
 
-  /// Ends the streams whose permission ended. This waits for no read model.
+  /// Ends the streams whose permission has ended, without waiting for a read model.
   /// - Returns: the number of events for which no stream was woken yet.
   private mutating func examine() throws -> UInt64 {
     let head = feed.store.head
@@ -197,7 +197,7 @@ struct LiveCycle {
 
   // MARK: - Waking
 
-  /// - Parameter isMuch: whether to wake everyone.
+  /// - Parameter isMuch: whether there are too many events to find out whom each concerns. Then everyone is woken.
   private mutating func wake(_ isMuch: Bool, except loaded: Set<UserID>) throws {
     let isUnwatched = index.users.isEmpty && ephemera.isEmpty
     if isUnwatched, examined > position { ephemera.forget() }
@@ -219,8 +219,8 @@ struct LiveCycle {
     }
   }
 
-  /// The users whom the events of this cycle concern. The events are read before the first is applied, because an event
-  /// that ends something finds its users only once.
+  /// Applies the events of this cycle, and returns the users whom they concern. All events are read before the first is
+  /// applied: once an event that ends something is applied, the index no longer has its users.
   private mutating func concerned() throws -> LiveWakes {
     var events: [RecordedEvent] = []
     try forEach(after: position, through: examined) { events += $0 }
@@ -239,7 +239,7 @@ struct LiveCycle {
     for signals in feed.withRegistry({ $0.streams(of: user) }) { signals.change(through: position, content) }
   }
 
-  /// All users, after the events of this cycle were applied. If this fails in between, the next cycle has as many events.
+  /// Applies the events of this cycle, and returns all users. If this fails halfway, the next cycle has these events again.
   private mutating func concernedByMuch() throws -> LiveWakes {
     try forEach(after: position, through: examined) { events in
       for recorded in events {

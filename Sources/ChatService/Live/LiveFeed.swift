@@ -7,8 +7,9 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Tells streams when to read. It follows the log on its own thread. When the read models have applied what is new, it
-/// wakes the streams of the users whom that concerns; what they get, they read themselves, like any catch-up.
+/// Tells streams when to read. It follows the log on its own thread. When the read models have applied new events, it wakes
+/// the streams of the users whom they concern, which then read like any catch-up. If only messages concern a user, the
+/// streams get a `LivePage` and need not read.
 ///
 /// Neither the writer nor a read model waits for it.
 package final class LiveFeed: Sendable {
@@ -141,7 +142,7 @@ package final class LiveFeed: Sendable {
     }
   }
 
-  /// Whether there is something for the thread that is not in the log.
+  /// Whether the thread has something to do besides following the log.
   var hasNews: Bool { registry.withLock { !$0.arrivals.isEmpty || $0.hasNews } }
 
   func withRegistry<T: Sendable>(_ body: (inout LiveRegistry) -> T) -> T {

@@ -2,14 +2,14 @@ import ChatDomain
 import ChatPrimitives
 import ChatProjections
 
-/// Whom the events of one cycle concern, among the users in the index.
+/// The users in the index whom the events of one cycle concern.
 struct LiveWakes: Sendable, Equatable {
   /// Users who have to read.
   var readers: Set<UserID> = []
   /// In the order of their positions. Users who only see these need not read.
   var messages: [LiveMessage] = []
   /// Users who are not in the index, and whose new nickname or hidden markers concern the members of all their rooms and
-  /// workspaces. These have to be read.
+  /// workspaces. Their rooms and workspaces have to be read.
   var profiles: Set<UserID> = []
 
   /// All users whom the events concern, but not those who see `profiles`.
@@ -62,7 +62,7 @@ extension LiveIndex {
     case .account(.registered), .account(.emailSet), .account(.disabled), .account(.enabled), .logins, .sessions,
       .devices, .blocks, .erased:
       add(user, to: &wakes)
-    // An upload is no item until a message has it.
+    // An upload is not an item until a message contains it.
     case .media: break
     }
   }
@@ -107,7 +107,7 @@ extension LiveIndex {
     case .scheduling(.changed), .scheduling(.cancelled), .scheduling(.failed):
       // These events do not have the author.
       wakes.readers.formUnion(authors[room])
-    // Moderation data is no item.
+    // Moderation data is never an item.
     case .sharing, .reports: break
     case .erased:
       addMembersAndFinders(of: room, to: &wakes)

@@ -2,8 +2,8 @@ import ChatDomain
 import ChatPrimitives
 import ChatProjections
 
-/// Which users with open streams an event concerns. It is a hint: a stream that is woken for nothing reads nothing, but
-/// a change for which a stream is not woken would be delivered too late.
+/// Finds the users with open streams whom an event concerns. The result is a hint: a stream that is woken for nothing reads
+/// nothing, but a change for which a stream is not woken would be delivered too late.
 ///
 /// The index knows each user as of a snapshot of `rooms` at some position, and is then told every event from an earlier
 /// position on. Events up to the snapshot do not have to find the user, because the feed wakes the user's streams with the

@@ -16,9 +16,9 @@ struct LiveMessage: Sendable, Equatable {
   }
 }
 
-/// What a user gets of the messages of one cycle.
+/// The items that a user gets for the messages of one cycle.
 struct LiveContent: Sendable, Hashable {
-  /// In the order of a catch-up, without `user` items.
+  /// In the order of a catch-up, and without `user` items.
   var items: [SyncItem]
   /// Of all users whom the items show.
   var nicknames: [UserID: String]
@@ -32,16 +32,16 @@ package struct LivePage: Sendable, Hashable {
   var content: LiveContent
 }
 
-/// Makes what a catch-up would return to the users whom nothing but messages concerns. It reads each message once for all
-/// users, and what differs for each user in one snapshot for many. Most of what happens in a chat is messages, and a
-/// catch-up of one message costs ten times as much, because it looks for what has changed.
+/// Makes the pages of users whom only messages concern, with the same items as a catch-up. It reads each message once for all
+/// users, and what differs for each user in one snapshot for many users. Most events in a chat are messages, and a catch-up
+/// of one message costs ten times as much, because it looks for everything that could have changed.
 ///
-/// What an entity is and who sees it is decided by the readers of a catch-up (`RoomsContents`, `TimelineQueries`).
+/// The readers of a catch-up (`RoomsContents`, `TimelineQueries`) decide what an entity is and who sees it.
 struct LivePages {
   private struct Shared {
-    /// The audience: the users who have not got the message.
+    /// Its audience is the users who have not got the message yet.
     var message: LiveMessage
-    /// Nil if the message changed again, so that a later cycle has it.
+    /// Nil if the message has changed since. Then a later cycle has it.
     let item: SyncItem?
     /// Users who block the author.
     let blockers: Set<UserID>
@@ -56,11 +56,11 @@ struct LivePages {
     self.readModels = readModels
   }
 
-  /// Whether all users have got what was added.
+  /// Whether all users have got all messages.
   var isEmpty: Bool { shared.isEmpty }
 
   /// Adds messages, which the read models must have applied.
-  /// - Parameter messages: after those that were added before, in the order of their positions.
+  /// - Parameter messages: in the order of their positions, all after those that were added before.
   /// - Returns: users who have to read, because these messages could not be read, or because too many wait.
   mutating func add(_ messages: [LiveMessage]) -> Set<UserID> {
     let messages = messages.filter { !$0.audience.isEmpty }
@@ -74,15 +74,15 @@ struct LivePages {
     return readers
   }
 
-  /// Users who read everything until now themselves.
+  /// Removes users whose streams read everything up to now themselves.
   mutating func remove(_ users: Set<UserID>) {
     guard !users.isEmpty, !isEmpty else { return }
     for index in shared.indices { shared[index].message.audience.subtract(users) }
     shared.removeAll { $0.message.audience.isEmpty }
   }
 
-  /// Removes the next users, and returns what they get; nil for one who has to read. Users of small rooms come first, and a
-  /// large room takes its turn in parts, so it holds up nobody else.
+  /// Removes the next users, and returns their content; nil for a user who has to read. Users of small rooms come first, and
+  /// a large room is split over several cycles, so it delays nobody else.
   mutating func next(at now: Timestamp) -> [UserID: LiveContent?] {
     var users: Set<UserID> = []
     for message in shared.map(\.message).sorted(by: { $0.audience.count < $1.audience.count }) {
@@ -90,7 +90,7 @@ struct LivePages {
       users.formUnion(message.audience.prefix(Limits.livePageUsers - users.count))
     }
     guard !users.isEmpty else { return [:] }
-    // If this cannot be read, the streams try it themselves.
+    // If this fails, the streams read themselves.
     let contents = (try? contents(of: users, at: now)) ?? [:]
     remove(users)
     return users.reduce(into: [:]) { $0[$1] = .some(contents[$1]) }
@@ -141,7 +141,7 @@ struct LivePages {
     for each in shared where each.message.audience.contains(reader.user) {
       let (room, position) = (each.message.room, each.message.position)
       guard each.blockers.count <= Limits.livePageBlockers else { return nil }
-      // Only the last message of a room brings the room: before that, this is not its revision.
+      // The room comes only with its last message, because only that position is its revision.
       func add(_ entity: SyncEntity) throws {
         guard let content = try reader.content(of: entity, at: position) else { return }
         items.append(SyncItem(revision: position, content: content))

@@ -21,7 +21,7 @@ package struct LivePermission: Sendable, Hashable {
 
 /// What a subscription tells its stream.
 package enum LiveSignal: Sendable, Hashable {
-  /// Something that may concern the user happened up to this position. The read models have applied it.
+  /// Something up to this position may concern the user. The read models have applied it.
   case changed(through: LogPosition)
   /// The same, with everything that concerns the user.
   case supplied([LivePage])

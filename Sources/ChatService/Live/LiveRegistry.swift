@@ -1,15 +1,16 @@
 import ChatDomain
 import ChatPrimitives
 
-/// The open streams, and what the feed's thread has to learn of them.
+/// The open streams, and what the feed's thread has to be told about them.
 struct LiveRegistry {
   private var streams: [UserID: [LiveSignals]] = [:]
   /// Streams that the thread has not taken yet.
   private(set) var arrivals: [LiveSignals] = []
-  /// Users whose last stream may be gone.
+  /// Users whose last stream may have ended.
   private var departures: Set<UserID> = []
   private var lastNumber: UInt64 = 0
-  /// The streams that show notices, by their numbers, and what their clients say. The others only wait for changes.
+  /// The presence that the client of each stream says, by the number of the stream. Only streams that show notices have one;
+  /// the others are requests that wait for changes.
   private var showing: [UInt64: Presence] = [:]
   private var openRooms = OpenRooms()
   private var news = EphemeralNews()
@@ -83,7 +84,7 @@ struct LiveRegistry {
     return !meant.isEmpty
   }
 
-  /// What the user's streams say; nil if there is none.
+  /// The presence that the user's streams say; nil if there is none.
   private func presence(of user: UserID) -> Presence? {
     let said = streams(of: user).compactMap { showing[$0.number] }
     return said.contains(.online) ? .online : said.first
@@ -106,7 +107,7 @@ struct LiveRegistry {
     news.typing[key] = input
   }
 
-  /// - Returns: what is new, and what the streams say of the users of whom something is new.
+  /// - Returns: what is new, and the presence that the streams of each user in it say.
   mutating func takeNews() -> (EphemeralNews, presences: [(UserID, Presence?)]) {
     defer { news = EphemeralNews() }
     return (news, news.users.map { ($0, presence(of: $0)) })
@@ -133,10 +134,10 @@ struct LiveRegistry {
   }
 }
 
-/// What the feed's thread has to learn about typing and presence.
+/// What the feed's thread has to be told about typing and presence.
 struct EphemeralNews: Sendable {
   var typing: [TypingInput.Key: TypingInput] = [:]
-  /// Users whose streams say something else, or who have other streams.
+  /// Users whose presence may be different, because a stream began, ended or said so.
   var users: Set<UserID> = []
   /// Streams that show notices from now on.
   var streams: [LiveSignals] = []

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import Synchronization
 
-/// What one stream has to learn, and the task that waits for it. The feed and the subscription share it.
+/// The signals for one stream, and the task or callback that waits for them. The feed and the subscription share it.
 final class LiveSignals: Sendable {
   /// Identifies the subscription.
   let number: UInt64
@@ -35,7 +35,7 @@ final class LiveSignals: Sendable {
     /// Which notices the stream shows; nil if none.
     var filter: SyncFilter?
     var notices = PendingNotices()
-    /// Whether the last signal was a change, so that changes without a pause do not hold back the notices.
+    /// Whether the last signal was a change. Then notices come next, so that constant changes do not hold them back.
     var wasChange = false
     /// Counts the waits, so that a late timer does not end the next one.
     var waits: UInt64 = 0
@@ -80,7 +80,7 @@ final class LiveSignals: Sendable {
       return nil
     }
 
-    /// What the task that waits gets, if there is something for it.
+    /// The waiting task and its signal, if there is one for it.
     mutating func wake() -> (Waiter, Wake)? {
       guard let waiter, let wake = take() else { return nil }
       self.waiter = nil

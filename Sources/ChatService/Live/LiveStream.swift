@@ -29,8 +29,8 @@ package struct SlowReader: Error, Sendable {
   package init() {}
 }
 
-/// Runs a stream for a transport, which sends one frame after the other. A client that is slow gets fewer pages, each
-/// with what is new until then, so nothing piles up.
+/// Runs a stream for a transport, which sends one frame after the other. A slow client gets fewer pages, each with all that is
+/// new by then, so nothing piles up.
 package struct LiveStream: Sendable {
   private let chat: ChatService
   private let user: UserID
@@ -64,8 +64,8 @@ package struct LiveStream: Sendable {
     subscription.show(request.filter)
   }
 
-  /// Waits for the next frame. A call says that the client has taken the frame before, or that little of it is unsent. If
-  /// the task is cancelled, so is the subscription.
+  /// Waits for the next frame. Call it when the client has taken most of the previous frame. If the task is cancelled, so is
+  /// the subscription.
   package mutating func next() async throws(CancellationError) -> StreamFrame {
     let subscription = subscription
     while true {
@@ -131,8 +131,8 @@ package struct LiveStream: Sendable {
     request.position = position
     request.target = target
     if let ending = subscription.ending { return .ended(ending) }
-    // A read that has begun is finished, also if the stream ends meanwhile: it takes a few milliseconds. It has a task of
-    // its own, which nobody cancels.
+    // A read takes a few milliseconds, so it is finished even if the stream ends meanwhile. It has its own task, which
+    // nobody cancels.
     let reading = Task { [chat, user, request] () -> SyncStream.Input? in
       do throws(ServiceError) {
         return .read(try await chat.changes(for: user, request))
@@ -149,7 +149,7 @@ package struct LiveStream: Sendable {
     return input
   }
 
-  /// Waits before the next try. If the stream ends, that notices it.
+  /// Waits before the next try, or until the stream ends.
   private func pause() async throws(CancellationError) {
     do {
       try await subscription.whileOpen { [retryPause] in try await Task.sleep(for: retryPause) }

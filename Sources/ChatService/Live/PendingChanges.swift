@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// What happened that a stream has not taken yet.
+/// The changes that a stream has not taken yet.
 struct PendingChanges: Sendable, Hashable {
   /// The stream has read everything up to here, or was told to.
   private(set) var told: LogPosition

@@ -8,7 +8,7 @@ struct Presences: Sendable {
   private struct Entry: Sendable {
     /// What the user's streams say, or said last.
     var said = Presence.offline
-    /// When the user is offline, because the last stream ended. Nil while there is a stream.
+    /// When the user becomes offline, because the last stream has ended. Nil while there is a stream.
     var offlineAt: Timestamp?
     /// What others were told last.
     var shown = Presence.offline
@@ -22,7 +22,7 @@ struct Presences: Sendable {
       return said
     }
 
-    /// Whether the entry says no more than none would.
+    /// Whether the entry can be dropped, because it means the same as no entry.
     func isOver(at now: Timestamp) -> Bool {
       guard let offlineAt else { return said == .offline }
       return offlineAt <= now && shown == .offline && nextAt <= now
@@ -30,7 +30,7 @@ struct Presences: Sendable {
   }
 
   private var users: [UserID: Entry] = [:]
-  /// Users of whom others have to be told now, and the same as a set.
+  /// Users whose presence others have to be told now, and the same as a set.
   private var ready: [UserID] = []
   private var isReady: Set<UserID> = []
   /// Users whose entries change with the time.
@@ -63,7 +63,7 @@ struct Presences: Sendable {
     update(user, entry, at: now)
   }
 
-  /// Looks for users of whom others have to be told because time has passed.
+  /// Finds users whose presence has changed because time has passed.
   mutating func look(at now: Timestamp) {
     for user in waiting {
       guard let entry = users[user] else {
@@ -94,13 +94,13 @@ struct Presences: Sendable {
     return entry.shown
   }
 
-  /// Whether the user has or had a stream lately.
+  /// Whether the user has or recently had a stream.
   func isKnown(_ user: UserID) -> Bool { users[user] != nil }
 
   /// Whether the user is shown online or away, although the last stream has ended.
   func isAbsent(_ user: UserID) -> Bool { users[user]?.offlineAt != nil && shown(user) != .offline }
 
-  /// Users of whom others may have to be told. Call `tell` for each, or `putBack`.
+  /// Users whose presence others may have to be told. Call `tell` for each, or `putBack`.
   mutating func takeReady(_ limit: Int) -> [UserID] {
     let users = ready.prefix(limit)
     ready.removeFirst(users.count)

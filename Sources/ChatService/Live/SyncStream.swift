@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// One stream, as a value: it decides what to do next, and `LiveStream` does it.
+/// The state machine of one stream. It decides what to do next, and `LiveStream` does it.
 ///
 /// A stream is a loop of catch-ups. It reads from its position, sends what it read, and waits until it is woken. Only a
 /// read moves the position, and the next read continues there, so nothing is lost or repeated, whatever happens in
@@ -37,7 +37,7 @@ package struct SyncStream: Sendable, Hashable {
     /// The same, after `Limits.streamRetryMilliseconds`.
     case readLater(after: SyncPosition?, target: LogPosition?)
     case send(SyncPage)
-    /// Nothing but to wait for the next input.
+    /// Waits for the next input.
     case wait
     case end(StreamEnding)
   }
@@ -48,7 +48,7 @@ package struct SyncStream: Sendable, Hashable {
 
   package init() {}
 
-  /// An input that does not fit the state changes nothing: it is of an action that was given up.
+  /// An input that does not fit the state changes nothing: it comes from an action that was abandoned.
   package mutating func take(_ input: Input) -> Action {
     switch (state, input) {
     case (.ended(let ending), _): return .end(ending)

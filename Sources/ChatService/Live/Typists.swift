@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// What streams have to learn of a typist, and who must not.
+/// A change of a typist, and the users who must not see it.
 struct TypingAnnouncement: Sendable, Hashable {
   var notice: TypingNotice
   /// The users whom the typist blocks, and those who block the typist.
@@ -23,7 +23,7 @@ struct Typists: Sendable {
 
   // MARK: - Inputs
 
-  /// Whether it would change something that a user types in a room.
+  /// Whether typing of this user in this room would be announced.
   func accepts(_ user: UserID, in room: RoomID, at now: Timestamp) -> Bool {
     let current = (rooms[room] ?? []).filter { $0.until > now }
     if let own = current.first(where: { $0.user == user }) {
@@ -67,7 +67,7 @@ struct Typists: Sendable {
     (rooms[room] ?? []).map(\.user).compactMap { stop($0, in: room, at: now) }
   }
 
-  /// From now on, neither user learns that the other one types, or has stopped.
+  /// From now on, neither user sees the other type or stop.
   mutating func separate(_ one: UserID, _ other: UserID) {
     for (user, unseen) in [(one, other), (other, one)] {
       for room in ofUser[user] ?? [] {
@@ -77,7 +77,7 @@ struct Typists: Sendable {
     }
   }
 
-  /// Forgets those whose time is over. Nothing is announced, because each announcement says until when it holds.
+  /// Removes typists whose time is over. Nothing is announced, because each announcement has the time at which it ends.
   mutating func expire(at now: Timestamp) {
     for room in Array(rooms.keys) { remove(from: room) { $0.until <= now } }
   }
