@@ -4,12 +4,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A command of a stream as a request.
+/// The request that a command of a stream becomes.
 struct CommandRequest {
   let request: Request
 
   private static let methods: [HTTPRequest.Method] = [.put, .post, .patch, .delete]
-  /// Their bodies are no JSON objects.
+  /// Endpoints whose bodies are not JSON objects.
   private static let otherBodies = [Endpoints.ingest.path, Endpoints.uploadMedia.path]
 
   /// - Parameters:

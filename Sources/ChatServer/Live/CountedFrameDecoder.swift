@@ -1,12 +1,12 @@
 import NIOCore
 import NIOWebSocket
 
-/// NIO's frame decoder, which also says how much it holds of a frame that is not complete.
+/// NIO's frame decoder, with a count of the bytes that it holds of an incomplete frame.
 final class CountedFrameDecoder: ByteToMessageDecoder {
   typealias InboundOut = WebSocketFrame
 
   private let decoder: WebSocketFrameDecoder
-  /// The bytes of the payload that have arrived.
+  /// The bytes of the incomplete frame that have arrived.
   private(set) var unfinishedBytes = 0
 
   init(longestFrame: Int) {
@@ -15,7 +15,7 @@ final class CountedFrameDecoder: ByteToMessageDecoder {
 
   func decode(context: ChannelHandlerContext, buffer: inout ByteBuffer) throws -> DecodingState {
     let state = try decoder.decode(context: context, buffer: &buffer)
-    // It has read the header of the frame.
+    // After the header, all bytes that it holds are of the payload.
     unfinishedBytes = state == .needMoreData ? buffer.readableBytes : 0
     return state
   }

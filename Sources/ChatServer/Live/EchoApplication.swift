@@ -3,7 +3,7 @@ import HTTPTypes
 import NIOCore
 import SocketProtocols
 
-/// Sends each message back. The tests of the protocol use it.
+/// Sends each message back, for the tests of the protocol.
 final class EchoApplication: WebSocketApplication {
   private var socket: WebSocketChannel?
 
@@ -16,7 +16,7 @@ final class EchoApplication: WebSocketApplication {
   func closed(_ ending: WebSocketEnding) { socket = nil }
 }
 
-/// Accepts everyone.
+/// Accepts every client.
 struct EchoAdmission: WebSocketAdmission {
   private static let limits = WebSocketConnection.Limits(
     messages: WebSocketMessages.Limits(

@@ -1,12 +1,12 @@
 import NIOCore
 import SocketProtocols
 
-/// What speaks over a session of Engine.IO. Everything is called on the event loop of the session.
+/// The application on top of a session of Engine.IO. All of it is called on the event loop of the session.
 protocol EngineApplication: AnyObject {
   func received(_ message: EngineMessage)
   /// The last call. Nothing can be sent any more.
   func ended(_ ending: EngineEnding)
-  /// The server stops. Say what there is to say, and close the session.
+  /// The server stops. Send what is left to send, and close the session.
   func stopping()
 }
 
@@ -16,7 +16,7 @@ final class EngineChannel: Sendable {
   let eventLoop: any EventLoop
   /// The request that opened the session.
   let origin: CommandOrigin
-  /// Those of that request, if it has any.
+  /// The credentials of that request, if it has any.
   let credentials: Credentials
   /// Empty until the session is open.
   private let connection: NIOLoopBoundBox<EngineConnection?>

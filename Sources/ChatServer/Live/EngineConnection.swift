@@ -6,7 +6,7 @@ import SocketProtocols
 final class EngineConnection {
   typealias Input = (inout EngineSession, Duration) -> [EngineAction]
 
-  /// An input with what waits for its result.
+  /// An input, and what waits for its result.
   private struct Turn {
     let input: Input
     /// Gets the error if the request is refused, otherwise succeeds.
@@ -19,21 +19,21 @@ final class EngineConnection {
   /// Nil after the session has ended.
   private(set) var application: (any EngineApplication)?
   private var onForget: (() -> Void)?
-  /// The GETs that wait, the oldest first. Between two turns it is at most one.
+  /// The GETs that wait, the oldest first. Between two turns there is at most one.
   private var polls: [EventLoopPromise<[UInt8]>] = []
-  /// Who waits until the client has fetched what was sent. They get the WebSocket, if there is one.
+  /// Writers that wait until the client has fetched what was sent. They get the WebSocket, if there is one.
   private var writers: [EventLoopPromise<EngineSocket?>] = []
   private var pauses = 0
   /// POSTs whose responses wait until nobody pauses the session.
   private var pausedPosts: [EventLoopPromise<Void>] = []
   private var socket: EngineSocket?
-  /// Inputs that came while actions were done. They come after all of these.
+  /// Inputs that came while actions were performed. They are handled afterwards.
   private var later: [Turn] = []
   private var isPerforming = false
   private let timer: SessionTimer
 
   /// - Parameters:
-  ///   - session: was opened now, at the time zero.
+  ///   - session: opened now, at the time zero.
   ///   - onForget: called once, when the session is over.
   init(_ session: EngineSession, on eventLoop: any EventLoop, onForget: @escaping () -> Void) {
     self.session = session

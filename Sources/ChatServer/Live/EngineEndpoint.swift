@@ -17,7 +17,7 @@ final class EngineEndpoint: Sendable {
     var logger: Logger
     /// Charged with unfinished messages; nil if they are not charged.
     var bodies: BodyBudget?
-    /// What speaks over a session. Called on the event loop of the session.
+    /// Makes the application of a session. Called on the event loop of the session.
     var makeApplication: @Sendable (EngineChannel) -> any EngineApplication
   }
 

@@ -75,7 +75,7 @@ final class EngineSocket: WebSocketApplication, Sendable {
   /// The session ends with the connection.
   func failed(_ failure: WebSocketFailure) {}
 
-  /// The session closes the socket when its application has said what there is to say.
+  /// The session closes the socket when its application has sent what is left to send.
   func willStop() -> Duration { .seconds(Limits.engineStopSeconds) }
 
   func closed(_ ending: WebSocketEnding) {

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// A handler behind the `StreamTakeover` that writes the body of a stream of events. If the connection was detached, it
-/// also ends the response, and nothing else is read or written on that connection.
+/// Writes the body of an event stream. It is behind the `StreamTakeover`. If the connection was detached, it also ends the
+/// response, and nothing else is read or written on that connection.
 final class EventStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -18,7 +18,7 @@ final class EventStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-  /// Lets go of Hummingbird, whose task ends with the input.
+  /// Detaches the connection from Hummingbird, whose task ends when the input is closed.
   func detach() throws {
     guard let context else { throw ChannelError.ioOnClosedChannel }
     let pipeline = context.pipeline.syncOperations

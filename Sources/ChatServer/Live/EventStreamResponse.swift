@@ -29,7 +29,7 @@ struct EventStreamResponse: Sendable {
     channel.whenClientGone { subscription.cancel() }
     let port: EventStreamPort
     do {
-      // Lets the client know that the stream is open, although nothing may happen for long.
+      // Tells the client that the stream is open, because nothing else may come for long.
       try await writer.write(EventStreamPort.comment("open"))
       port = try await EventStreamPort.open(on: channel)
     } catch {

@@ -7,7 +7,7 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// What the streams of all transports of messages need.
+/// The services that streams over WebSocket and Socket.IO need.
 struct StreamServices: Sendable {
   let chat: ChatService
   let authenticator: Authenticator
@@ -18,7 +18,7 @@ struct StreamServices: Sendable {
   let responder: any HTTPResponder<ServerContext>
 }
 
-/// What a transport of messages sends for its stream.
+/// What WebSocket and Socket.IO send for a stream, besides what all transports send.
 protocol MessagePort: StreamPort, MessageSource {
   /// The stream is open.
   func ready(_ ready: StreamReady)
@@ -26,9 +26,8 @@ protocol MessagePort: StreamPort, MessageSource {
   func finish(_ end: StreamEnd)
 }
 
-/// One stream over a transport of messages (a WebSocket, or a namespace of Socket.IO): it authenticates its client, gives
-/// the transport what is new, renews the token and performs commands. Its methods can be called from any thread, unless
-/// they say something else.
+/// One stream over a WebSocket or a namespace of Socket.IO: it authenticates its client, passes frames to the transport,
+/// renews the token and performs commands. Its methods can be called from any thread, unless they say something else.
 final class MessageStream: Sendable {
   private enum State {
     case beginning
@@ -51,7 +50,7 @@ final class MessageStream: Sendable {
 
   // MARK: Beginning and end
 
-  /// Begins the stream. Messages that follow at once are not read before it is open.
+  /// Begins the stream. The client's next messages are read once it is open.
   func start(_ credentials: Credentials, _ options: SyncOptions) {
     commands.pause()
     Task {
@@ -136,8 +135,8 @@ final class MessageStream: Sendable {
     }
   }
 
-  /// Renews the token. It must be of the same user and session, otherwise the stream ends. Messages that follow are not
-  /// read before, so one client checks one token at a time.
+  /// Renews the token. It must be of the same user and session, otherwise the stream ends. The client's next messages are
+  /// read afterwards, so only one token of a client is checked at a time.
   /// - Parameter completion: called once, before the stream ends.
   /// - Throws: `Refusal` if the message asks for something else too.
   func renew(

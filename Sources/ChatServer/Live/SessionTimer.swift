@@ -14,8 +14,8 @@ final class SessionTimer {
   /// The time since the timer was made.
   var now: Duration { .nanoseconds((NIODeadline.now() - origin).nanoseconds) }
 
-  /// Calls `fire` at the deadline or before it. Then the caller sets the next one. So a deadline that moves on, as most
-  /// do, costs nothing.
+  /// Calls `fire` at the deadline or before it; then the caller sets the next deadline. A deadline that moves later, as most
+  /// do, leaves the timer in place.
   func set(_ deadline: Duration?, _ fire: @escaping () -> Void) {
     guard let deadline else { return cancel() }
     let time = origin + .nanoseconds(Int64(deadline / .nanoseconds(1)))

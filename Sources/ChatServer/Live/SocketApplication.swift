@@ -1,7 +1,8 @@
 import NIOCore
 import SocketProtocols
 
-/// What speaks over one connection to a namespace of Socket.IO. Everything is called on the event loop of the session.
+/// The application on top of one connection to a namespace of Socket.IO. All of it is called on the event loop of the
+/// session.
 protocol SocketApplication: AnyObject {
   /// The client asks to connect. Call `accept` or `refuse`, now or later.
   func connect(_ payload: [UInt8]?)
@@ -9,7 +10,7 @@ protocol SocketApplication: AnyObject {
   func received(_ event: SocketArguments, _ acknowledgement: SocketEventID?)
   /// The client has left the namespace, or the session has ended. Nothing can be sent any more.
   func disconnected()
-  /// The server stops. Say what there is to say, and disconnect.
+  /// The server stops. Send what is left to send, and disconnect.
   func stopping()
 }
 
@@ -34,7 +35,7 @@ struct SocketConnection: Sendable {
 
   /// The request that opened the session.
   var origin: CommandOrigin { session.origin }
-  /// Those of that request, if it has any.
+  /// The credentials of that request, if it has any.
   var credentials: Credentials { session.credentials }
   var eventLoop: any EventLoop { session.eventLoop }
 

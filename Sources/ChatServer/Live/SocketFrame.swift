@@ -16,7 +16,7 @@ enum SocketFrame {
     var id: String?
   }
 
-  /// - Throws: `Refusal` if it is no message that means something here. The stream ends with it.
+  /// - Throws: `Refusal` if the message is invalid. The stream ends with it.
   init(_ message: WebSocketMessage) throws {
     guard case .text(let text) = message else { throw Refusal.invalidFrame("Send text messages, not binary ones.") }
     let document: JSONDocument

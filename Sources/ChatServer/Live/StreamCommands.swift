@@ -21,7 +21,7 @@ struct CommandOrigin: Sendable {
 /// The response to a command.
 struct CommandResponse: Sendable {
   let status: Int
-  /// Those that tell the client when to try again, and which revision it got.
+  /// `Retry-After` and `ETag`, if the response has them.
   let headers: [String: String]
   /// JSON; empty if the response has none.
   let body: ByteBuffer
@@ -54,7 +54,7 @@ protocol MessageSource: Sendable {
 
 /// Performs the commands of a stream, each as a request to the same router.
 ///
-/// They are decided in the order in which they arrive: a command begins when the one before is in the writer's queue or has
+/// Commands are decided in the order in which they arrive: each begins when the one before is in the writer's queue or has
 /// its response. So many share one write, and the responses can come in another order.
 ///
 /// No message is read while `Limits.commandsInFlight` commands have no response, or while the stream has paused for
@@ -96,7 +96,7 @@ final class StreamCommands: Sendable {
     self.source = source
   }
 
-  /// Those of the stream, with its newest token.
+  /// The credentials of the stream, with its newest token.
   var credentials: Credentials? {
     get { state.withLock { $0.credentials } }
     set { state.withLock { $0.credentials = newValue } }
@@ -121,7 +121,7 @@ final class StreamCommands: Sendable {
     updateReading()
   }
 
-  /// Only the event loop tells the source, so that the source is told in the order in which this changes.
+  /// Only the event loop tells the source, so that the source gets the changes in their order.
   private func updateReading() {
     guard source.eventLoop.inEventLoop else { return source.eventLoop.execute { self.updateReading() } }
     let isPaused: Bool? = state.withLock { state in

@@ -5,7 +5,7 @@ import ChatService
 import HTTPTypes
 
 extension StreamEnding {
-  /// The same as an error, for a stream that was not opened.
+  /// The same ending as an error, for a stream that was not opened.
   var refusal: any Error {
     switch self {
     case .sessionEnded: ServiceError.rejected(.sessionEnded)

@@ -5,34 +5,34 @@ import ChatService
 import Logging
 import NIOCore
 
-/// What a transport sends for its stream.
+/// How a transport sends the frames of a stream.
 protocol StreamPort: Sendable {
   /// - Parameters:
   ///   - json: the object of `GET /v1/sync`.
-  ///   - cursor: the one of this object.
+  ///   - cursor: the cursor in this object.
   func page(_ json: ByteBuffer, cursor: String)
   func typing(_ typing: StreamTyping)
   func presence(_ presence: StreamPresence)
   func expiring(_ expiring: StreamExpiring)
   /// Nothing was sent for a while.
   func heartbeat()
-  /// Returns when little is unsent.
+  /// Returns when the client has taken most of what was sent.
   /// - Throws: `SlowReader` if that takes too long; any other error if the client is gone.
   func untilWritable() async throws
 }
 
-/// Gives a transport what is new on its stream.
+/// Passes the frames of a stream to its transport.
 struct StreamFollower: Sendable {
   let port: any StreamPort
   let logger: Logger
   /// Called once when the stream has ended, with what the client is told; nil if it is gone.
   let ended: @Sendable (StreamEnd?) async -> Void
 
-  /// Sends what there is. Then the task ends, and the next signal begins another one: a task takes many kilobytes even
-  /// while it waits, and most streams wait most of the time.
+  /// Sends all frames that are ready. Then the task ends, and the next signal begins another one: a task takes many kilobytes
+  /// even while it waits, and most streams wait most of the time.
   func follow(_ stream: OpenStream) async {
     var stream = stream
-    /// The budget of the page before, which the client may not have taken yet.
+    /// The reservation of the previous page, which the client may not have taken yet.
     var held: KeyedLimit<NetworkAddress?>.Reservation?
     do {
       while let frame = try await stream.frames.nextNow() {

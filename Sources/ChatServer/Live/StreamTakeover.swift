@@ -86,7 +86,7 @@ final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
       completeLast()
       context.fireChannelRead(data)
     case (.holding(let request, let handshake), .end): check(request, handshake, context)
-    // A decoder that goes on after the last request has found one that nobody waits for.
+    // What follows the last request is dropped.
     case (.holding, _), (.checking, _), (.last, _), (.over, _): break
     }
   }

@@ -20,14 +20,13 @@ final class StreamTickets: Sendable {
     var tickets: [String: Ticket] = [:]
     /// The tickets of each user, the oldest first.
     var ofUser: [UserID: [String]] = [:]
-    /// The texts in the order in which the tickets expire, which is that in which they were issued. Those of used tickets
-    /// stay for a while.
+    /// The texts of the tickets in the order in which they were issued, and so expire. Texts of used tickets stay for a while.
     var order: Deque<String> = []
 
     mutating func add(_ ticket: Ticket, _ text: String) {
       tickets[text] = ticket
       ofUser[ticket.user, default: []].append(text)
-      // Then at least half of the texts are of used tickets.
+      // More than half of the texts are of used tickets.
       if order.count > 2 * tickets.count { order.removeAll { tickets[$0] == nil } }
       order.append(text)
     }
@@ -79,7 +78,7 @@ final class StreamTickets: Sendable {
     return ticket.credentials
   }
 
-  /// The header fields of a request, or those for which its ticket stands. A header field wins.
+  /// The credentials in the header fields of a request, or else those for which its ticket stands.
   func credentials(of request: Request, for endpoint: AnyEndpoint) throws -> Credentials {
     let own = Credentials(of: request)
     guard own.authorization == nil, !endpoint.ignoresTokens, endpoint.query.contains("ticket") else { return own }

@@ -6,7 +6,7 @@ import NIOCore
 import SocketProtocols
 import Synchronization
 
-/// The sync and commands over one namespace of Socket.IO. Everything is called on the event loop of the session.
+/// The sync and commands over one namespace of Socket.IO. All of it is called on the event loop of the session.
 final class SyncNamespace: SocketApplication {
   private static let roomPrefix = "/rooms-"
 

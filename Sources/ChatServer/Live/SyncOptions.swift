@@ -6,7 +6,7 @@ import Hummingbird
 import HummingbirdCore
 import NIOPosix
 
-/// What a client says about its sync, in the query of a request or in a frame.
+/// The options of a sync, from the query of a request or from a frame.
 struct SyncOptions: Sendable {
   /// A cursor; nil for the current state.
   var since: String?
@@ -18,7 +18,7 @@ struct SyncOptions: Sendable {
   /// Everything, from the current state on.
   init() {}
 
-  /// What the query of a request says.
+  /// The options in the query of a request.
   init(_ uri: URI) throws {
     since = try uri.parameter("since")
     limit = try uri.number("limit", atMost: Limits.syncItems)
@@ -27,7 +27,7 @@ struct SyncOptions: Sendable {
     include = try uri.list("include", atMost: Self.types.count)
   }
 
-  /// What the first message over a WebSocket says, and what the query says about the rest.
+  /// The options in the first message over a WebSocket or Socket.IO, and otherwise these.
   func overridden(by frame: AuthenticateFrame) -> SyncOptions {
     var options = self
     options.since = frame.since ?? since
@@ -85,8 +85,7 @@ struct SyncOptions: Sendable {
 }
 
 extension AuthenticateFrame {
-  /// Whether the message says nothing about the sync.
-  /// - Throws: `Refusal` if it has no token.
+  /// - Throws: `Refusal` if the message has no token.
   var credentials: Credentials {
     get throws {
       guard let token else { throw Refusal.accessTokenMissing }
@@ -94,12 +93,13 @@ extension AuthenticateFrame {
     }
   }
 
+  /// Whether the message has no options of the sync.
   var hasOnlyToken: Bool { since == nil && perRoom == nil && rooms == nil && include == nil }
 }
 
 // The digest of a cursor can be on the disk, which the event loops must not wait for.
 extension ChatService {
-  /// - Throws: `Refusal` if the text is no cursor, or not of this log.
+  /// - Throws: `Refusal` if the text is not a cursor, or not one of this log.
   fileprivate func position(ofCursor text: String) async throws -> SyncPosition {
     do {
       return try await NIOThreadPool.singleton.runIfActive { [cursorDigests] in try cursorDigests.position(of: text) }

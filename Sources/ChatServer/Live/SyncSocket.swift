@@ -4,9 +4,9 @@ import ChatService
 import NIOCore
 import SocketProtocols
 
-/// The sync and commands over a WebSocket, `GET /v1/sync/socket`. Everything is called on the event loop of the connection.
+/// The sync and commands over a WebSocket, `GET /v1/sync/socket`. All of it is called on the event loop of the connection.
 final class SyncSocket: WebSocketApplication {
-  /// What the request of the WebSocket said.
+  /// The credentials and options in the request of the WebSocket.
   struct Beginning: Sendable {
     /// Nil if the client authenticates with its first message.
     var credentials: @Sendable () throws -> Credentials?

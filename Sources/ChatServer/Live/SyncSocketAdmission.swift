@@ -7,8 +7,9 @@ import Logging
 import NIOCore
 import SocketProtocols
 
-/// Accepts the WebSockets of the sync. Only what a browser cannot read anyway is refused before the handshake; everything
-/// else, such as an expired token, is told in the last message of the socket.
+/// Accepts the WebSockets of the sync. It refuses only origins that are not allowed, and addresses that exceed their rate
+/// limit. Every other problem, such as an expired token, is in the last message of the socket: a browser does not show the
+/// response to a refused handshake to the page.
 struct SyncSocketAdmission: WebSocketAdmission {
   let services: StreamServices
   let tickets: StreamTickets
@@ -28,7 +29,7 @@ struct SyncSocketAdmission: WebSocketAdmission {
     let origin = CommandOrigin(
       channel: channel, address: context.address, forwardedFor: request.headers[.xForwardedFor],
       logger: context.logger)
-    // It has the same query.
+    // The query is the same as that of the event stream.
     let endpoint = Endpoints.syncStream.erased
     let beginning = SyncSocket.Beginning(
       credentials: { [tickets] in

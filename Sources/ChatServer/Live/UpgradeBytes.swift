@@ -18,7 +18,7 @@ final class UpgradeBytes: ChannelInboundHandler, RemovableChannelHandler {
   /// The last four bytes that were passed on.
   private var tail: UInt32 = 0
 
-  /// Whether bytes that were passed on can be the end of a head. If not, something followed the head.
+  /// Whether the bytes that were passed on end like a head. If not, something followed the head.
   var endsWithHead: Bool { tail == Self.endOfHead }
   /// Two line ends.
   private static let endOfHead: UInt32 = 0x0d0a_0d0a

@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 import SocketProtocols
 
-/// What speaks over a WebSocket once its handshake is complete. Everything is called on the event loop of the connection.
+/// The application on top of a WebSocket. All of it is called on the event loop of the connection.
 protocol WebSocketApplication: AnyObject {
   /// The handshake is complete. Keep the socket to send.
   func opened(_ socket: WebSocketChannel)
@@ -34,8 +34,8 @@ extension WebSocketApplication {
 /// other request of the connection is in flight.
 protocol WebSocketAdmission: Sendable {
   /// It must take less than `StalledConnections.timeout`. The task is cancelled when the client leaves.
-  /// - Returns: nil if the path is not one of a WebSocket, or if the request is to be refused. Then the router answers it
-  ///   like any other request: its route repeats the check and sends the problem. The connection ends with that response.
+  /// - Returns: nil if the path is not one of a WebSocket, or if the request is to be refused. Then the router responds to it
+  ///   as to any other request: its route repeats the check and sends the problem. The connection ends with that response.
   func accept(_ request: HTTPRequest, on channel: any Channel) async -> WebSocketAcceptance?
 }
 

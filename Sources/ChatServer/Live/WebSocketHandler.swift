@@ -19,7 +19,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private let frames: CountedFrameDecoder
   /// Nil if unfinished messages are not charged.
   private var unfinished: UnfinishedBytes?
-  /// Nil before it was opened and after it was told that the connection ended.
+  /// Nil before the handshake is complete, and after the application was told that the connection has ended.
   private var application: (any WebSocketApplication)?
   private var context: ChannelHandlerContext?
   private var timer: Scheduled<Void>?
@@ -72,7 +72,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
     arm()
   }
 
-  /// The connection was detached from Hummingbird, whose task ends with the input.
+  /// The connection was detached from Hummingbird, whose task ends when the input is closed.
   func detach() {
     isDetached = true
     closesOfTask.expect()
@@ -152,7 +152,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
     arm()
   }
 
-  /// The responses to commands are watched too, as the `RequestGuard` does it for those to requests.
+  /// Watches what is written to the client, as the `RequestGuard` does for responses.
   func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
     guard let watch = event as? WritableWatch, let promise else {
       context.triggerUserOutboundEvent(event, promise: promise)

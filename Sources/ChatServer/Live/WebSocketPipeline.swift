@@ -54,14 +54,14 @@ enum WebSocketPipeline {
 
 /// NIO keeps a receive buffer for each connection. By default it has 2 KiB and more, and there can be several.
 enum ReceiveBuffer {
-  /// Lets the first one be small. It grows with what arrives. Must be called on the event loop.
+  /// Makes the first one small. It grows with what arrives. Must be called on the event loop.
   static func begin(of channel: any Channel) throws {
     let allocator = AdaptiveRecvByteBufferAllocator(
       minimum: Limits.receiveBytes, initial: Limits.receiveBytes, maximum: Limits.maximumReceiveBytes)
     try channel.syncOptions?.setOption(.recvAllocator, value: allocator)
   }
 
-  /// Lets there be one only, and a small one again, for a connection on which little arrives.
+  /// Allows only one, and a small one again, for a connection on which little arrives.
   static func bound(of channel: any Channel) throws {
     try begin(of: channel)
     try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
