@@ -1,4 +1,4 @@
-"""One user with 10,000 rooms. `SyncCostTests` has what a catch-up costs; here the numbers are right, live too."""
+"""One user with 10,000 rooms: what a stream, a catch-up and the initial state contain, and that pages are bounded."""
 
 import pytest
 
