@@ -1,6 +1,6 @@
-"""Measures live streams, side by side with a WebSocket echo of SwiftNIO alone: requests over one connection, what an
-idle stream takes of the server's memory, how long a message takes to the members of a large room and of many small
-rooms, and catch-ups.
+"""Measures live streams, side by side with a WebSocket echo of SwiftNIO alone: requests over one connection, the
+server's memory for an idle stream, how long a message takes to reach the members of a large room and of many small rooms,
+and catch-ups.
 
 The load comes from a process of its own, which has one thread and does not parse what it gets. The tables say how busy
 it was, in processors. Latencies count from the sender's response, which is sent when the message is durable; a negative

@@ -1,4 +1,4 @@
-"""Open streams: what an idle one takes of the server's memory, and how long messages take to reach them."""
+"""Open streams: how much of the server's memory an idle one takes, and how long messages take to reach them."""
 
 import time
 
@@ -16,7 +16,7 @@ NAMES = {"websocket": "WebSocket", "sse": "SSE", "socketio": "Socket.IO (WebSock
 # KiB of the server's memory for an idle stream, and milliseconds of a delivery, from the issue.
 MEMORY_GOALS = {"websocket": 16, "sse": 32}
 DELIVERY_GOAL = 20
-# How long the server gets to come to rest before its memory is read.
+# How long to wait before the server's memory is read, so that it is idle.
 REST_SECONDS = 2
 SENDERS = 64
 

@@ -10,7 +10,7 @@ from .table import percentile, show
 from .world import END_OF_HEAD, upgrade
 
 WINDOWS = (1, 64)
-# Echoes are so fast that fewer of them would measure the start.
+# Echoes are so fast that with fewer of them, the start would dominate the time.
 ECHO_FACTOR = 10
 ECHO = '"type":"command"'
 RESPONSE = '"type":"response"'

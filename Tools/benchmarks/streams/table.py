@@ -1,4 +1,4 @@
-"""Prints results as tables that line up."""
+"""Prints results as aligned tables."""
 
 
 def show(title, headers, rows):

@@ -16,13 +16,12 @@ PONG = "\x8a\x80\0\0\0\0"
 LINES_AT_ONCE = 50_000
 
 
-
 def frame(text):
     """A short text frame of a client. The mask is zero, so that it changes nothing."""
     return f"\x81{chr(0x80 | len(text))}\0\0\0\0{text}"
 
 
-# How a stream is opened: the path, headers, what the server sends then, and what the client sends from time to time.
+# How a stream is opened: the path, headers, what the server sends when it is open, and what keeps it alive.
 KINDS = {
     "websocket": ("/v1/sync/socket?since={cursor}", UPGRADE, '"ready"', PONG),
     "sse": ("/v1/sync/stream?since={cursor}", "", ": open", ""),

@@ -1,1 +1,1 @@
-"""Hundreds of clients, each with a small mirror, that follow a server over all transports while a writer never pauses."""
+"""Hundreds of clients, each with a small mirror, that follow a server over all transports while writers never pause."""

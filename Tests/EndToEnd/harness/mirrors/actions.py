@@ -9,7 +9,7 @@ from .chat import Chat, Office, Place, Said, channel_body
 from .writer import Step
 
 EMOJIS = ("%F0%9F%8D%B5", "%F0%9F%91%8D", "%E2%9D%A4%EF%B8%8F")
-# The rooms to which rooms are added and from which they are removed.
+# No room is deleted if there are only so few, and none is created if there are so many.
 FEWEST_ROOMS, MOST_ROOMS = 8, 60
 # How long a scheduled message waits, in seconds.
 SCHEDULED_SECONDS = 1
@@ -169,7 +169,7 @@ def rename(chat: Chat, source: random.Random) -> Step:
 
 
 def archive(chat: Chat, source: random.Random) -> Step:
-    """Archives a room, or makes the one that is archived usable again."""
+    """Archives a room, or unarchives the one that is archived."""
     place = next((place for place in chat.places if place.is_archived), None) or chat.place(source)
     will_be = not place.is_archived
 

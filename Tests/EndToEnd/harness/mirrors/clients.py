@@ -11,7 +11,7 @@ from ..people import Person
 from .transports import TRANSPORTS, Stream
 from .wire import Lost, Refused
 
-# The problems after which a client tries again without doing anything else first.
+# The problems after which a client only waits and tries again.
 TRY_AGAIN = {"shutting_down", "too_many_streams", "projection_behind", "overloaded", "rate_limited"}
 KILL, STOP = "kill", "stop"
 # How often a client looks whether it may drop its stream now.
@@ -23,7 +23,7 @@ STEPS = 12
 
 
 class Situation:
-    """What the clients know of the run: whether the server is up, and whether they may drop their streams."""
+    """What clients and writers share: whether the server is up, whether clients may drop their streams, and the problems."""
 
     def __init__(self, port: int):
         self.port = port

@@ -24,7 +24,7 @@ LOOK_SECONDS = 0.05
 WRITERS = 4
 # How long no sync completes before a kill, in seconds.
 HELD_SECONDS = 0.5
-# A part of the paths of the files whose syncs wait.
+# The files whose syncs wait before a kill have this in their paths.
 LOG = "/data/log/"
 # How many clients have the same user.
 CLIENTS_OF_USER = 5
@@ -62,7 +62,7 @@ class Run:
     phase: str = "set-up"
 
     def perform(self) -> None:
-        """Does everything. The problems are in `situation.problems`."""
+        """Performs the whole run. The problems are in `situation.problems` afterwards."""
         source = random.Random(self.plan.seed)
         self.situation = Situation(self.server.port)
         chat = self._begin(source)

@@ -46,7 +46,7 @@ def parsed(text: str) -> dict:
 class Stream:
     """An open stream. `frame` raises `Lost` if the connection ends without the frame `end`."""
 
-    # Whether the server tells the client of its end before it closes the connection.
+    # Whether the server sends the frame `end` before it closes the connection.
     announces_end = True
 
     def __init__(self, port: int, token: str):
@@ -56,7 +56,7 @@ class Stream:
         self.connection: Connection | None = None
 
     async def open(self, since: str | None, per_room: int | None, ticket: bool) -> None:
-        """Connects, and goes on from a cursor. `ticket` is whether a ticket stands for the token, where that is possible."""
+        """Connects, and continues from a cursor. `ticket`: whether to use a ticket in place of the token, where that is possible."""
         self.connection = await Connection.open(self.port)
         await self._open({"since": since, "perRoom": per_room}, ticket)
 
@@ -223,7 +223,7 @@ class SocketIOPolling(SocketIO):
 
 
 class SocketIOUpgrade(SocketIO):
-    """Begins with polling, and goes on with a WebSocket."""
+    """Begins with polling, and upgrades to a WebSocket."""
 
     async def _open(self, options: dict, ticket: bool) -> None:
         polling = SocketIOPolling(self.port, self.token)

@@ -1,4 +1,4 @@
-"""HTTP/1.1 and WebSocket with asyncio, as little of them as hundreds of clients in one process can afford."""
+"""HTTP/1.1 and WebSocket with asyncio: only what the mirrors need, because hundreds of clients share one process."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ RESET = struct.pack("ii", 1, 0)
 
 
 class Lost(Exception):
-    """The connection ended without a word of the protocol that it was used for."""
+    """The connection ended, but not as its protocol describes."""
 
 
 class Refused(Exception):
@@ -81,7 +81,7 @@ class Connection:
             raise Lost("receiving") from error
 
     async def until(self, separator: bytes) -> bytes:
-        """What comes up to and with the separator."""
+        """The bytes up to the separator, which is included."""
         try:
             return await self.reader.readuntil(separator)
         except (OSError, asyncio.IncompleteReadError) as error:

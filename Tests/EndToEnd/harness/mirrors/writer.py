@@ -20,7 +20,7 @@ PAUSE_SECONDS = 0.05
 
 
 class Step(NamedTuple):
-    """A request as a user, and what is different once it was accepted."""
+    """A request of a user, and what to remember once it was accepted."""
 
     user: str
     method: str
@@ -59,7 +59,7 @@ class Writers:
                 connection.cut()
 
     async def _perform(self, step: Step, name: str, connection: Connection | None) -> Connection:
-        """Sends a request until there is a response, as a client does that names what it creates."""
+        """Sends a request until there is a response. Repeating it is safe, because its IDs and its key stay the same."""
         headers = {
             "Authorization": f"Bearer {self.token}", "Hansard-Act-As": step.user, "Idempotency-Key": new_id(),
             "Content-Type": "application/json"}
