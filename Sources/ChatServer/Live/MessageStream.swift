@@ -27,7 +27,7 @@ protocol MessagePort: StreamPort, MessageSource {
 }
 
 /// One stream over a WebSocket or a namespace of Socket.IO: it authenticates its client, passes frames to the transport,
-/// renews the token and performs commands. Its methods can be called from any thread, unless they say something else.
+/// renews the token and performs commands. Its methods can be called from any thread, unless their comments say otherwise.
 final class MessageStream: Sendable {
   private enum State {
     case beginning

@@ -54,7 +54,7 @@ final class StreamTickets: Sendable {
   /// How many tickets are remembered, with those that were used and not forgotten yet.
   var count: Int { state.withLock { $0.order.count } }
 
-  /// Issues a ticket. If the user has too many, the oldest is not valid any more.
+  /// Issues a ticket. If the user has too many, the oldest becomes invalid.
   /// - Throws: `overloaded` if the users have too many tickets together.
   func issue(
     _ credentials: Credentials, of user: UserID, at now: ContinuousClock.Instant = .now

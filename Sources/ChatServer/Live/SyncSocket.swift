@@ -92,7 +92,7 @@ final class SyncSocket: WebSocketApplication {
     case .command(let id, let frame):
       stream.perform(frame) { port.respond($0, to: id) }
     case .saying(let frame):
-      // The client is told only of a problem.
+      // Only a problem is sent to the client.
       stream.perform(frame) { response in
         if response.status >= 400 { port.respond(response, to: nil) }
       }

@@ -33,7 +33,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private var hasHeldRead = false
   /// Frames are written while a read is handled; they are flushed at its end.
   private var isHandlingRead = false
-  /// Nobody behind this handler asks for bytes any more.
+  /// The handlers behind this one no longer ask for bytes.
   private var isDetached = false
   private var closesOfTask = ClosesOfTask()
   private var writable = WritableWatches()

@@ -28,7 +28,7 @@ struct Meeting: Sendable, Hashable {
   var unblocked: Set<UserID> = []
 }
 
-/// Who types and who is online. In memory only, and without a clock: each input brings the time.
+/// Who types and who is online. It is in memory only and has no clock: each input brings the time.
 struct Ephemera: Sendable {
   var typists = Typists()
   var presences = Presences()

@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// Which users something concerns, in both directions.
+/// The users of each space (a room or a workspace), and the spaces of each user.
 struct LiveAudience<Space: Hashable & Sendable>: Sendable, Equatable {
   private var users: [Space: Set<UserID>] = [:]
   private var spaces: [UserID: Set<Space>] = [:]
@@ -9,7 +9,7 @@ struct LiveAudience<Space: Hashable & Sendable>: Sendable, Equatable {
 
   func spaces(of user: UserID) -> Set<Space> { spaces[user] ?? [] }
 
-  /// The users whom anything concerns.
+  /// The users of any space.
   var allUsers: [UserID] { Array(spaces.keys) }
 
   func contains(_ space: Space) -> Bool { users[space] != nil }

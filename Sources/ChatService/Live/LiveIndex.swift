@@ -5,8 +5,8 @@ import ChatProjections
 /// Finds the users with open streams whom an event concerns. The result is a hint: a stream that is woken for nothing reads
 /// nothing, but a change for which a stream is not woken would be delivered too late.
 ///
-/// The index knows each user as of a snapshot of `rooms` at some position, and is then told every event from an earlier
-/// position on. Events up to the snapshot do not have to find the user, because the feed wakes the user's streams with the
+/// The index has each user as of a snapshot of `rooms` at some position. Then every event from an earlier position on is
+/// applied to it. Events up to the snapshot do not have to find the user, because the feed wakes the user's streams with the
 /// snapshot's position. Applying them again does no harm: the last event about a membership decides, and it agrees with
 /// the snapshot. So after the events up to any position at or beyond the snapshot, the index has exactly the memberships
 /// of that position.

@@ -80,7 +80,7 @@ package struct LiveStream: Sendable {
     }
   }
 
-  /// The same, but returns nil if nothing happens now. Then `subscription.whenSignalled` says when to call it again.
+  /// The same, but returns nil if there is no frame now. Then call it again when `subscription.whenSignalled` calls back.
   package mutating func nextNow() async throws(CancellationError) -> StreamFrame? {
     let frame = try await frameNow()
     if frame != nil { subscription.sends() }

@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// Tells one stream when to read. It counts as open until it is cancelled or its last reference is gone.
+/// Tells one stream when to read. It counts as open until it is cancelled or deallocated.
 ///
 /// A stream subscribes before its first read. From then on, the subscription signals every change that concerns the user
 /// and that the read may not have included.
@@ -72,13 +72,13 @@ package final class LiveSubscription: Sendable {
     feed.withNews { $0.show(signals) }
   }
 
-  /// The client says whether its user is active.
+  /// Sets the presence that this stream says.
   /// - Parameter presence: not `offline`.
   package func set(_ presence: Presence) {
     _ = feed.withNews { registry in registry.set(presence, of: signals.user) { $0.number == signals.number } }
   }
 
-  /// The client says which rooms it shows. This holds for the device, until its last stream ends. Does nothing if the
+  /// Sets the rooms that the client shows. They count for the device until its last stream ends. Does nothing if the
   /// stream's session has no device.
   package func setOpenRooms(_ rooms: Set<RoomID>) {
     guard let device = signals.device else { return }

@@ -14,7 +14,7 @@ package enum Presence: String, Sendable, CaseIterable {
 package struct TypingNotice: Sendable, Hashable {
   package var room: RoomID
   package var user: UserID
-  /// When the user has stopped, if nothing more is said. Nil if the user has stopped.
+  /// When the typing ends unless the user goes on. Nil if the user has stopped.
   package var until: Timestamp?
 
   package init(room: RoomID, user: UserID, until: Timestamp?) {

@@ -62,7 +62,7 @@ struct Typists: Sendable {
     (ofUser[user] ?? []).sorted().compactMap { stop(user, in: $0, at: now) }
   }
 
-  /// Nobody can type in the room any more.
+  /// Ends all typing in a room.
   mutating func close(_ room: RoomID, at now: Timestamp) -> [TypingAnnouncement] {
     (rooms[room] ?? []).map(\.user).compactMap { stop($0, in: room, at: now) }
   }
