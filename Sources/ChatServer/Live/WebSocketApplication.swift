@@ -12,8 +12,8 @@ protocol WebSocketApplication: AnyObject {
   /// The longest message that it takes now, in bytes, if that is less than the limit of the connection.
   var longestMessage: Int { get }
 
-  /// The client broke a rule of RFC 6455. Send a last message if there is one to send; the socket is closed with the
-  /// failure's code afterwards.
+  /// The client broke a rule of RFC 6455 or a limit. Send a last message if there is one to send; the socket is closed with
+  /// the failure's code afterwards.
   func failed(_ failure: WebSocketFailure)
 
   /// Called once, as the last call, also if the connection was lost. The socket can send nothing any more.

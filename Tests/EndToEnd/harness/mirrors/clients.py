@@ -23,7 +23,7 @@ STEPS = 12
 
 
 class Situation:
-    """What clients and writers share: whether the server is up, whether clients may drop their streams, and the problems."""
+    """What clients and writers share: the state of the server, and the problems."""
 
     def __init__(self, port: int):
         self.port = port

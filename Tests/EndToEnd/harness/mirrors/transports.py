@@ -56,7 +56,7 @@ class Stream:
         self.connection: Connection | None = None
 
     async def open(self, since: str | None, per_room: int | None, ticket: bool) -> None:
-        """Connects, and continues from a cursor. `ticket`: whether to use a ticket in place of the token, where that is possible."""
+        """Connects, and continues from a cursor. `ticket`: whether to use a ticket instead of the token, if possible."""
         self.connection = await Connection.open(self.port)
         await self._open({"since": since, "perRoom": per_room}, ticket)
 

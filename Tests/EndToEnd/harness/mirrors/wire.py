@@ -1,4 +1,4 @@
-"""HTTP/1.1 and WebSocket with asyncio: only what the mirrors need, because hundreds of clients share one process."""
+"""HTTP/1.1 and WebSocket with asyncio: only what the mirrors need, as hundreds of clients share a process."""
 
 import asyncio
 import contextlib
