@@ -76,8 +76,10 @@ struct LiveCycle {
       let never = LogPosition(.max)
       if feed.store.waitForHead(beyond: never, until: deadline, unless: { feed.isStopping }) == .closed { return false }
     } else {
+      // Without streams, new events can wait for the next look, so that each message is a little cheaper.
+      let isIdle = ephemera.isEmpty && feed.withRegistry { $0.isEmpty }
       let deadline = MonotonicCondition.Deadline(millisecondsFromNow: Self.lookMilliseconds)
-      let wait = feed.store.waitForHead(beyond: examined, until: deadline) {
+      let wait = feed.store.waitForHead(beyond: isIdle ? LogPosition(.max) : examined, until: deadline) {
         isBusy || feed.isStopping || feed.hasNews
       }
       if wait == .closed { return false }
