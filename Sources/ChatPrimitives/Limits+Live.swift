@@ -8,6 +8,10 @@ extension Limits {
   public static let liveCycleEvents = 4_096
   /// The users whose rooms are read in one look, because their first streams began. The others wait for the next.
   public static let liveUsersPerCycle = 256
+  /// The items of a page that are encoded on the thread of an event loop. Longer pages are encoded on the thread pool.
+  public static let itemsEncodedAtOnce = 8
+  /// A page of at most so many bytes is written at once if the connection is writable.
+  public static let shortPageBytes = 16 * 1024
   /// The users whose pages are made in one cycle, from one snapshot.
   public static let livePageUsers = 256
   /// The messages that can wait until all users have got them. If there are more, streams read them.

@@ -28,7 +28,7 @@ package final class ChatService: Sendable {
   package let signingKeys: SigningKeys
   package let clock: CheckedClock
   /// Makes and checks the cursors of the sync.
-  package let cursorDigests: CursorDigests
+  package var cursorDigests: CursorDigests { live.digests }
   /// Tells streams when to read.
   package let live: LiveFeed
   /// Slots for pages of the sync. Thousands of streams can want to read at the same time.
@@ -54,7 +54,6 @@ package final class ChatService: Sendable {
     self.signingKeys = signingKeys
     self.clock = clock
     self.live = live
-    cursorDigests = CursorDigests(store.log)
   }
 
   /// The current time, for decisions, queries and background tasks.

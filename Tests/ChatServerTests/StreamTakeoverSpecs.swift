@@ -98,7 +98,7 @@ private struct Connection {
       try handlers.addHandler(HTTP1ToHTTPServerCodec(secure: false))
       let idle = IdleStateHandler(allTimeout: StalledConnections.timeout)
       try handlers.addHandlers([idle, StalledConnections(), RequestGuard(settings)])
-      try handlers.addHandler(StreamTakeover(admission, proxies: TrustedProxies([])))
+      try handlers.addHandler(StreamTakeover(admission))
       try handlers.addHandler(router)
       _ = channel
     }

@@ -20,7 +20,7 @@ private struct Address {
     let handler = WebSocketHandler(.small, frames, unfinished, on: channel.eventLoop)
     try channel.pipeline.syncOperations.addHandlers([ByteToMessageHandler(frames), handler])
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-    handler.open(application, address: address)
+    handler.open(application)
     return (channel, application)
   }
 

@@ -19,7 +19,7 @@ private final class Socket {
     let handler = WebSocketHandler(.small, frames, nil, on: channel.eventLoop)
     try channel.pipeline.syncOperations.addHandlers([ByteToMessageHandler(frames), handler])
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-    handler.open(application, address: nil)
+    handler.open(application)
   }
 
   var isOpen: Bool { channel.isActive }

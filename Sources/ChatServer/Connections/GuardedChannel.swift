@@ -86,7 +86,7 @@ extension HTTPServerBuilder {
     return HTTP1Channel.Configuration(
       additionalChannelHandlers: [
         IdleStateHandler(allTimeout: StalledConnections.timeout), StalledConnections(),
-        StreamLimit(streams, logger), RequestGuard(settings), StreamTakeover(sockets, proxies: proxies),
+        StreamLimit(streams, logger), RequestGuard(settings), StreamTakeover(sockets),
       ],
       idleTimeout: StalledConnections.timeout,
       httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(

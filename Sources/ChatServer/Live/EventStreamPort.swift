@@ -3,7 +3,7 @@ import NIOCore
 
 /// Sends a stream as server-sent events (WHATWG HTML, section 9.2) in the body of a response.
 struct EventStreamPort: StreamPort {
-  private let eventLoop: any EventLoop
+  private let channel: any Channel
   private let handler: NIOLoopBound<EventStreamHandler>
 
   /// - Parameter channel: the connection, or the HTTP/2 stream, of a response whose head was written. It is detached from
@@ -19,13 +19,12 @@ struct EventStreamPort: StreamPort {
       try pipeline.addHandler(handler, position: .after(try pipeline.handler(type: StreamTakeover.self)))
       ReceiveBuffer.boundIfHTTP1(of: channel)
       if channel is DetachableChannel { try handler.detach() }
-      return EventStreamPort(
-        eventLoop: channel.eventLoop, handler: NIOLoopBound(handler, eventLoop: channel.eventLoop))
+      return EventStreamPort(channel: channel, handler: NIOLoopBound(handler, eventLoop: channel.eventLoop))
     }.get()
   }
 
   private func onLoop(_ body: @escaping @Sendable (EventStreamHandler) -> Void) {
-    eventLoop.execute { body(handler.value) }
+    channel.eventLoop.execute { body(handler.value) }
   }
 
   private func send(_ event: ByteBuffer) {
@@ -47,8 +46,10 @@ struct EventStreamPort: StreamPort {
 
   func heartbeat() { send(Self.comment("heartbeat")) }
 
+  var isWritable: Bool { channel.isWritable }
+
   func untilWritable() async throws {
-    let writable = eventLoop.makePromise(of: Void.self)
+    let writable = channel.eventLoop.makePromise(of: Void.self)
     onLoop { $0.whenWritable(writable) }
     try await withTaskCancellationHandler {
       try await writable.futureResult.get()

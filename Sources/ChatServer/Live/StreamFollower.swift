@@ -16,6 +16,8 @@ protocol StreamPort: Sendable {
   func expiring(_ expiring: StreamExpiring)
   /// Nothing was sent for a while.
   func heartbeat()
+  /// Whether the client has taken most of what was sent, as far as the connection knows by now.
+  var isWritable: Bool { get }
   /// Returns when the client has taken most of what was sent.
   /// - Throws: `SlowReader` if that takes too long; any other error if the client is gone.
   func untilWritable() async throws
@@ -31,7 +33,7 @@ struct StreamFollower: Sendable {
   /// Sends all frames that are ready. Then the task ends, and the next signal begins another one: a task takes many kilobytes
   /// even while it waits, and most streams wait most of the time.
   func follow(_ stream: OpenStream) async {
-    var stream = stream
+    var (stream, isFirst) = (stream, true)
     /// The reservation of the previous page, which the client may not have taken yet.
     var held: KeyedLimit<NetworkAddress?>.Reservation?
     do {
@@ -39,7 +41,10 @@ struct StreamFollower: Sendable {
         switch frame {
         case .page(let page):
           let (json, cursor) = try await stream.encoder.encode(page)
-          try await stream.subscription.whileOpen(port.untilWritable)
+          // Most pages are short and alone, and do not need a task that waits.
+          if !isFirst || json.readableBytes > Limits.shortPageBytes || !port.isWritable {
+            try await stream.subscription.whileOpen(port.untilWritable)
+          }
           held = try stream.hold(json.readableBytes)
           port.page(json, cursor: cursor)
         case .typing(let notice):
@@ -54,6 +59,7 @@ struct StreamFollower: Sendable {
           stream.subscription.cancel()
           return await ended(ending.end)
         }
+        isFirst = false
       }
       // The client has taken the last page before the stream waits, so that idle streams hold no budget.
       if held != nil { try await stream.subscription.whileOpen(port.untilWritable) }

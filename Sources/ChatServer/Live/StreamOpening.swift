@@ -70,19 +70,26 @@ struct SyncPageEncoder: Sendable {
 
   /// - Returns: the object as JSON, and its cursor. The JSON has no line breaks.
   func encode(_ page: ChatService.ChangePage) async throws -> (json: ByteBuffer, cursor: String) {
-    // The digest of a cursor can be on the disk, and a page can be long.
-    try await NIOThreadPool.singleton.runIfActive { [chat, session] in
-      let shapes = SyncShapes(page.nicknames, session: session, log: chat.logIdentity)
-      let cursor = try chat.cursorDigests.cursor(at: page.next).text
-      var json = ByteBuffer(string: #"{"items":["#)
-      for (index, item) in page.items.enumerated() {
-        if index > 0 { json.writeString(",") }
-        let encode = { try JSONWriter.bytes(of: shapes.item(item)) }
-        json.writeBytes(try item.encoded?.json(encode) ?? encode())
-      }
-      json.writeString(#"],"cursor":"\#(cursor)","more":\#(page.more)}"#)
-      return (json, cursor)
+    if page.items.count <= Limits.itemsEncodedAtOnce, let cursor = chat.cursorDigests.keptCursor(at: page.next) {
+      return (try encode(page, cursor.text), cursor.text)
     }
+    // The digest of a cursor can be on the disk, and a page can be long.
+    return try await NIOThreadPool.singleton.runIfActive {
+      let cursor = try chat.cursorDigests.cursor(at: page.next).text
+      return (try encode(page, cursor), cursor)
+    }
+  }
+
+  private func encode(_ page: ChatService.ChangePage, _ cursor: String) throws -> ByteBuffer {
+    let shapes = SyncShapes(page.nicknames, session: session, log: chat.logIdentity)
+    var json = ByteBuffer(string: #"{"items":["#)
+    for (index, item) in page.items.enumerated() {
+      if index > 0 { json.writeString(",") }
+      let encode = { try JSONWriter.bytes(of: shapes.item(item)) }
+      json.writeBytes(try item.encoded?.json(encode) ?? encode())
+    }
+    json.writeString(#"],"cursor":"\#(cursor)","more":\#(page.more)}"#)
+    return json
   }
 }
 

@@ -30,7 +30,6 @@ final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private let admission: any WebSocketAdmission
-  private let proxies: TrustedProxies
   private var state = State.passing
   /// Requests that were passed on and whose responses have not been sent.
   private var requestsInFlight = 0
@@ -39,9 +38,8 @@ final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
   /// Nil for an HTTP/2 stream, which cannot become a WebSocket (RFC 8441 is not offered).
   private var bytes: UpgradeBytes?
 
-  init(_ admission: any WebSocketAdmission, proxies: TrustedProxies) {
+  init(_ admission: any WebSocketAdmission) {
     self.admission = admission
-    self.proxies = proxies
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -137,13 +135,11 @@ final class StreamTakeover: ChannelDuplexHandler, RemovableChannelHandler {
       return
     }
     state = .over
-    let peer = context.channel.remoteAddress.flatMap { NetworkAddress($0) }
-    let address = peer.map { proxies.client(peer: $0, forwardedFor: request.headerFields[.xForwardedFor]) }
     context.write(wrapOutboundOut(.head(.switchingProtocols(handshake))), promise: nil)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     let channel = context.channel
     do {
-      try WebSocketPipeline.replaceHTTP(in: channel, acceptance, address: address)
+      try WebSocketPipeline.replaceHTTP(in: channel, acceptance)
     } catch {
       channel.close(promise: nil)
     }

@@ -152,6 +152,9 @@ private final class NamespacePort: MessagePort {
   /// The session has its own pings.
   func heartbeat() {}
 
+  /// Only the session knows, on its event loop.
+  var isWritable: Bool { false }
+
   func untilWritable() async throws { try await connection.untilWritable() }
 
   func finish(_ end: StreamEnd) {

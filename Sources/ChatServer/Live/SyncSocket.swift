@@ -127,6 +127,8 @@ struct SocketPort: MessagePort {
   /// The WebSocket has its own pings.
   func heartbeat() {}
 
+  var isWritable: Bool { socket.isWritable }
+
   func untilWritable() async throws { try await socket.untilWritable() }
 
   func send(_ message: some Encodable) {

@@ -6,14 +6,11 @@ import SocketProtocols
 /// the socket was closed they do nothing.
 final class WebSocketChannel: Sendable {
   private let channel: any Channel
-  /// The client's address, or that of the nearest proxy.
-  let address: NetworkAddress?
   private let handler: NIOLoopBound<WebSocketHandler>
 
   /// - Parameter handler: must be in the pipeline of this channel, whose event loop must be the current one.
-  init(_ handler: WebSocketHandler, on channel: any Channel, address: NetworkAddress?) {
+  init(_ handler: WebSocketHandler, on channel: any Channel) {
     self.channel = channel
-    self.address = address
     self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
   }
 
@@ -24,11 +21,8 @@ final class WebSocketChannel: Sendable {
     onLoop { $0.send(ByteBuffer(bytes: message.frame)) }
   }
 
-  /// - Parameter bytes: of one or more finished frames, as `WebSocketFrames` encodes them. The same bytes can serve many
-  ///   clients.
-  func sendFrame(_ bytes: ByteBuffer) {
-    onLoop { $0.send(bytes) }
-  }
+  /// Whether the client has taken most of what was written, as far as NIO knows by now.
+  var isWritable: Bool { channel.isWritable }
 
   /// Returns when the client has taken most of what was written.
   /// - Throws: `SlowReader` after `Limits.streamSendSeconds`, `ChannelError` if the client is gone, and

@@ -65,10 +65,10 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   /// The handshake is complete, and frames can be written.
-  func open(_ application: any WebSocketApplication, address: NetworkAddress?) {
+  func open(_ application: any WebSocketApplication) {
     guard let context else { return }
     self.application = application
-    application.opened(WebSocketChannel(self, on: context.channel, address: address))
+    application.opened(WebSocketChannel(self, on: context.channel))
     arm()
   }
 

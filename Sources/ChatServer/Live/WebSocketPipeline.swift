@@ -11,9 +11,7 @@ import SocketProtocols
 /// handler, for whose removal Hummingbird would close the connection.
 enum WebSocketPipeline {
   /// Must be called on the event loop, after the response was written.
-  static func replaceHTTP(
-    in channel: any Channel, _ acceptance: WebSocketAcceptance, address: NetworkAddress?
-  ) throws {
+  static func replaceHTTP(in channel: any Channel, _ acceptance: WebSocketAcceptance) throws {
     let pipeline = channel.pipeline.syncOperations
     let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
     let isDetached = try pipeline.handler(type: ConnectionGuard.self).becomeStream()
@@ -32,7 +30,7 @@ enum WebSocketPipeline {
     let frames = CountedFrameDecoder(longestFrame: longestFrame)
     let handler = WebSocketHandler(acceptance.limits, frames, acceptance.unfinished, on: channel.eventLoop)
     try pipeline.addHandlers([ByteToMessageHandler(frames), handler], position: .after(decoder))
-    handler.open(acceptance.makeApplication(), address: address)
+    handler.open(acceptance.makeApplication())
     if isDetached { handler.detach() }
     // The decoder is removed a little later. Until then, the bytes that arrive are held.
     let reader = NIOLoopBound(handler, eventLoop: channel.eventLoop)

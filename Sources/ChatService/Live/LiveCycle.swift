@@ -209,6 +209,8 @@ struct LiveCycle {
     pages.remove(readers)
     readers.formUnion(pages.add(wakes.messages.map { $0.except(readers) }))
     for user in readers.subtracting(loaded) { wake(user) }
+    // So that the streams do not each read the digest of their cursor.
+    if !pages.isEmpty { _ = try? feed.digests.cursor(at: SyncPosition(position)) }
     for (user, content) in pages.next(at: feed.now()) { wake(user, content) }
     let outdated = index.takeOutdated()
     do {

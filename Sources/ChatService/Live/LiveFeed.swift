@@ -16,6 +16,7 @@ package final class LiveFeed: Sendable {
   let store: EventStore
   let readModels: ReadModels
   let gate: SessionGate
+  let digests: CursorDigests
   let logger: Logger
   /// The time at which access tokens expire.
   let now: @Sendable () -> Timestamp
@@ -37,6 +38,7 @@ package final class LiveFeed: Sendable {
     self.store = store
     self.readModels = readModels
     self.gate = gate
+    digests = CursorDigests(store.log)
     self.logger = logger
     self.now = now
   }

@@ -33,6 +33,11 @@ package final class CursorDigests: Sendable {
     SyncCursor(position, logMark: logMark, digest: try digest(at: position.position))
   }
 
+  /// The same, but nil if the digest is not kept. Reads nothing.
+  package func keptCursor(at position: SyncPosition) -> SyncCursor? {
+    keptDigest(at: position.position).map { SyncCursor(position, logMark: logMark, digest: $0) }
+  }
+
   /// Reads from the disk if the digest is not kept, so do not call it on the cooperative thread pool.
   /// - Throws: `SyncCursorError`, or an error of the log.
   package func position(of text: String) throws -> SyncPosition {
@@ -45,9 +50,12 @@ package final class CursorDigests: Sendable {
     return position
   }
 
+  private func keptDigest(at position: LogPosition) -> UInt32? {
+    position == .origin ? 0 : cache.withLock { $0.digests[position] }
+  }
+
   private func digest(at position: LogPosition) throws -> UInt32 {
-    if position == .origin { return 0 }
-    if let known = cache.withLock({ $0.digests[position] }) { return known }
+    if let kept = keptDigest(at: position) { return kept }
     let block = try log.block(containing: position)
     let record = block.records[Int(position.value - block.first.value)]
     let digest = UInt32(firstBytesOf: SHA256.hash(data: record.envelope.encoded()))
