@@ -124,8 +124,8 @@ def test_a_search_on_a_failing_disk_leaves_the_server_ready(failing, fault):
         body = wait_until(degraded, "the failing disk is not reported")
         (reason,) = [each["fault"] for each in body["projections"] if "fault" in each]
         # The write that fails first can also be that of a checkpoint.
-    causes = ("disk I/O error", "the write-ahead log could not be truncated")
-    assert "search-" in reason and any(cause in reason for cause in causes) and "Check the disk" in reason
+        causes = ("disk I/O error", "the write-ahead log could not be truncated")
+        assert "search-" in reason and any(cause in reason for cause in causes) and "Check the disk" in reason
         anna.refused("projection_behind", "GET", "/v1/search?q=samovar")
         assert anna.texts(room)[-1] == "samovar"
     # A degraded server responds with 200 too. A successful query ends the report of an earlier one that failed.
