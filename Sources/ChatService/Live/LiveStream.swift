@@ -133,9 +133,9 @@ package struct LiveStream: Sendable {
     if let ending = subscription.ending { return .ended(ending) }
     // A read takes a few milliseconds, so it is finished even if the stream ends meanwhile. It has its own task, which
     // nobody cancels.
-    let reading = Task { [chat, user, request] () -> SyncStream.Input? in
+    let reading = Task { [chat, user, request, subscription] () -> SyncStream.Input? in
       do throws(ServiceError) {
-        return .read(try await chat.changes(for: user, request))
+        return try await chat.changes(for: user, request, of: subscription).map { .read($0) }
       } catch {
         switch error {
         case .projectionBehind, .overloaded, .tooManyStreams: return .readFailed
@@ -145,8 +145,9 @@ package struct LiveStream: Sendable {
         }
       }
     }
-    guard let input = await reading.value else { throw CancellationError() }
-    return input
+    if let input = await reading.value { return input }
+    guard let ending = subscription.ending else { throw CancellationError() }
+    return .ended(ending)
   }
 
   /// Waits before the next try, or until the stream ends.

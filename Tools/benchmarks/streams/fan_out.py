@@ -16,11 +16,20 @@ NAMES = {"websocket": "WebSocket", "sse": "SSE", "socketio": "Socket.IO (WebSock
 # KiB of the server's memory for an idle stream, and milliseconds of a delivery, from the issue.
 MEMORY_GOALS = {"websocket": 16, "sse": 32}
 DELIVERY_GOAL = 20
-# How long to wait before the server's memory is read, so that it is idle.
+# How long a program is watched to see whether it is idle.
 REST_SECONDS = 2
 # A server that uses less than this many processors is idle.
 IDLE_PROCESSORS = 0.05
 SENDERS = 64
+
+
+def rest(process):
+    """Waits until the streams have read what was there before, and the presence of the others."""
+    busy = 1.0
+    while busy > IDLE_PROCESSORS:
+        used = processor_seconds(process)
+        time.sleep(REST_SECONDS)
+        busy = (processor_seconds(process) - used) / REST_SECONDS
 
 
 class Idle:
@@ -29,10 +38,10 @@ class Idle:
     def __init__(self, process, count, open_streams):
         first = max(1, count // 10)
         open_streams(0, first)
-        time.sleep(REST_SECONDS)
+        rest(process)
         before = resident_bytes(process)
         open_streams(first, count)
-        time.sleep(REST_SECONDS)
+        rest(process)
         self.kibibytes = (resident_bytes(process) - before) / (count - first) / 1024
 
 
@@ -101,15 +110,6 @@ def deliver(world, load, targets, deliveries, rate, name, goals, goal):
         f"{report['waits']:,}")
 
 
-def rest(world):
-    """Waits until the streams have read what was there before, and the presence of the others."""
-    busy = 1.0
-    while busy > IDLE_PROCESSORS:
-        used = processor_seconds(world.process)
-        time.sleep(REST_SECONDS)
-        busy = (processor_seconds(world.process) - used) / REST_SECONDS
-
-
 def measure_pairs(options, goals):
     """Messages at a constant rate, whatever the latencies are."""
     rows = []
@@ -119,7 +119,7 @@ def measure_pairs(options, goals):
             pairs = list(zip(users[::2], users[1::2]))
             rooms = world.rooms(pairs)
             world.open(load, users, kind, world.cursor(users[0]))
-            rest(world)
+            rest(world.process)
             targets = [(rooms[number % len(rooms)], pairs[number % len(rooms)][0])
                        for number in range(options.rate * options.seconds)]
             name = f"{NAMES[kind]}: p99 of a delivery, {options.rate:,} messages/s into {options.rooms:,} rooms of two"
