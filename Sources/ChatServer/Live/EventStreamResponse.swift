@@ -22,7 +22,7 @@ struct EventStreamResponse: Sendable {
     return Response(status: .ok, headers: headers, body: ResponseBody { writer in try await write(to: writer) })
   }
 
-  /// Returns at once if the connection ends with the stream. Otherwise a task waits.
+  /// Throws at once if the connection ends with the stream. Otherwise a task waits.
   private func write(to writer: any ResponseBodyWriter) async throws {
     var writer = writer
     let subscription = stream.subscription
@@ -38,7 +38,8 @@ struct EventStreamResponse: Sendable {
     }
     guard !endsConnection else {
       follow(port) { port.finish($0) }
-      return
+      // The task of the connection ends with this error. Otherwise it would serve requests that were sent behind this one.
+      throw ConnectionDetached()
     }
     let end = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -63,3 +64,6 @@ extension HTTPField.Name {
   static let lastEventID = own("Last-Event-ID")
   fileprivate static let accelBuffering = own("X-Accel-Buffering")
 }
+
+/// The rest of the response is written without Hummingbird.
+private struct ConnectionDetached: Error {}

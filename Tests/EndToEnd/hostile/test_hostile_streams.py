@@ -1,10 +1,14 @@
 """Clients that open streams and do not read them, or do not complete what they send."""
 
+import socket
+import struct
+
 from harness import cost, websocket
 from harness.client import TIMEOUT_SECONDS, new_id
 from harness.live_sockets import connect, open_socket
 from harness.live_streams import LiveClient, open_all, open_events
 from harness.long_polls import STREAMS_OF_USER
+from harness.waiting import wait_until
 
 MESSAGE_BYTES = 16 * 1024
 # Much more than fits into all buffers between the server and a client that reads nothing.
@@ -35,6 +39,38 @@ def test_a_client_that_reads_nothing_loses_its_stream_and_resumes(anna, ben, roo
     slow.connect().follow()
     texts = [item["message"]["text"] for item in slow.items if item["type"] == "message"]
     assert texts == sent
+
+
+def behind_a_stream(person, method: str, path: str, body: str = "") -> socket.socket:
+    """A connection with an open stream, and a request that was sent together with the one for the stream."""
+    connection = socket.create_connection(("127.0.0.1", person.server.port), TIMEOUT_SECONDS)
+    head = f"Host: test\r\nAuthorization: Bearer {person.token}\r\n"
+    length = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
+    connection.sendall(
+        f"GET /v1/sync/stream HTTP/1.1\r\n{head}\r\n{method} {path} HTTP/1.1\r\n{head}{length}\r\n{body}".encode())
+    received = b""
+    while b": open" not in received:
+        piece = connection.recv(65536)
+        assert piece, received
+        received += piece
+    return connection
+
+
+def test_a_request_behind_a_stream_is_not_performed_and_holds_nothing(anna, ben, room):
+    message = new_id()
+    connections = [behind_a_stream(anna, "PUT", room.message(message), '{"text": "behind"}')]
+    connections += [behind_a_stream(anna, "GET", "/v1/badge") for _ in range(STREAMS_OF_USER - 1)]
+    for connection in connections:
+        # With this option, closing resets the connection.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+
+    def opens() -> bool:
+        with open_socket(anna) as stream:
+            return stream.frame().name == "ready"
+
+    wait_until(opens, "the streams of connections that were reset still count")
+    ben.refused("message_not_found", "GET", room.message(message))
 
 
 def send_part(stream, opcode: int, payload: bytes, is_final: bool = False) -> None:
