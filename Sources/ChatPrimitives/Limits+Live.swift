@@ -83,6 +83,8 @@ extension Limits {
   public static let typingSeconds: Int64 = 6
   /// If a user says again within this time that they type, that changes nothing, in seconds.
   public static let typingIntervalSeconds: Int64 = 3
+  /// How often a user can start to type in a room within this interval, after stopping in between.
+  public static let typingStarts = 3
   /// The users who are shown typing in a room, and the rooms in which a user is shown typing.
   public static let typistsShown = 8
   public static let typingRoomsOfUser = 8

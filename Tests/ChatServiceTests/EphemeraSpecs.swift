@@ -41,6 +41,17 @@ struct TypistsSpecs {
     #expect(start(alice, at(14)) != nil && typists.count == 1)
   }
 
+  @Test("who starts and stops in turn is announced only three times within three seconds")
+  mutating func alternates() {
+    for number in 0..<Int64(Limits.typingStarts) {
+      #expect(start(alice, at(0, milliseconds: number)) != nil)
+      #expect(typists.stop(alice, in: tea, at: at(0, milliseconds: number)) != nil)
+    }
+    #expect(start(alice, at(2)) == nil && typists.stop(alice, in: tea, at: at(2)) == nil)
+    #expect(start(bob, at(2)) != nil && start(alice, cake, at(2)) != nil)
+    #expect(start(alice, at(3)) != nil)
+  }
+
   @Test("a room shows only so many typists; one more is shown after another has stopped or expired")
   mutating func limitOfRoom() {
     let users = (1...UInt64(Limits.typistsShown)).map { fixed($0 + 100) as UserID }
@@ -86,7 +97,9 @@ struct TypistsSpecs {
     }
     #expect(Set(typists.stop(alice, at: at(1)).map(\.notice.room)) == [tea, cake])
     #expect(typists.close(tea, at: at(1)).map(\.notice) == [TypingNotice(room: tea, user: bob, until: nil)])
-    #expect(typists.count == 1)
+    #expect(typists.close(cake, at: at(1)).map(\.notice) == [TypingNotice(room: cake, user: bob, until: nil)])
+    typists.expire(at: at(6))
+    #expect(typists.count == 0)
   }
 }
 

@@ -12,9 +12,25 @@ struct Typists: Sendable {
   private struct Typist: Sendable {
     var user: UserID
     var since: Timestamp
+    /// When the first of `starts` was.
+    var windowBegan: Timestamp
+    var starts: Int
+    /// Stopped typists are kept for a while, so that starting and stopping in turn is limited too.
+    var isStopped = false
     var hiddenFrom: Set<UserID>
 
     var until: Timestamp { since.adding(milliseconds: Limits.typingSeconds * 1000) }
+
+    func isWithinInterval(of time: Timestamp, at now: Timestamp) -> Bool {
+      now < time.adding(milliseconds: Limits.typingIntervalSeconds * 1000)
+    }
+
+    /// Whether another start would be announced.
+    func acceptsStart(at now: Timestamp) -> Bool {
+      isStopped
+        ? starts < Limits.typingStarts || !isWithinInterval(of: windowBegan, at: now)
+        : !isWithinInterval(of: since, at: now)
+    }
   }
 
   private var rooms: [RoomID: [Typist]] = [:]
@@ -26,10 +42,9 @@ struct Typists: Sendable {
   /// Whether typing of this user in this room would be announced.
   func accepts(_ user: UserID, in room: RoomID, at now: Timestamp) -> Bool {
     let current = (rooms[room] ?? []).filter { $0.until > now }
-    if let own = current.first(where: { $0.user == user }) {
-      return now >= own.since.adding(milliseconds: Limits.typingIntervalSeconds * 1000)
-    }
-    return current.count < Limits.typistsShown && (ofUser[user]?.count ?? 0) < Limits.typingRoomsOfUser
+    if let own = current.first(where: { $0.user == user }) { return own.acceptsStart(at: now) }
+    return current.count(where: { !$0.isStopped }) < Limits.typistsShown
+      && (ofUser[user]?.count ?? 0) < Limits.typingRoomsOfUser
       && count < Limits.typists
   }
 
@@ -38,8 +53,13 @@ struct Typists: Sendable {
     _ user: UserID, in room: RoomID, hiddenFrom: Set<UserID>, at now: Timestamp
   ) -> TypingAnnouncement? {
     guard accepts(user, in: room, at: now) else { return nil }
+    var typist = Typist(user: user, since: now, windowBegan: now, starts: 1, hiddenFrom: hiddenFrom)
+    if let before = rooms[room]?.first(where: { $0.user == user }),
+      before.isWithinInterval(of: before.windowBegan, at: now)
+    {
+      (typist.windowBegan, typist.starts) = (before.windowBegan, before.starts + 1)
+    }
     remove(from: room) { $0.user == user || $0.until <= now }
-    let typist = Typist(user: user, since: now, hiddenFrom: hiddenFrom)
     rooms[room, default: []].append(typist)
     ofUser[user, default: []].insert(room)
     count += 1
@@ -49,11 +69,13 @@ struct Typists: Sendable {
 
   /// - Returns: what to announce; nil if the user did not type.
   mutating func stop(_ user: UserID, in room: RoomID, at now: Timestamp) -> TypingAnnouncement? {
-    guard ofUser[user]?.contains(room) == true else { return nil }
-    let stopped = rooms[room]?.first { $0.user == user && $0.until > now }
-    remove(from: room) { $0.user == user }
-    return stopped.map {
-      TypingAnnouncement(notice: TypingNotice(room: room, user: user, until: nil), hiddenFrom: $0.hiddenFrom)
+    guard let index = rooms[room]?.firstIndex(where: { $0.user == user && $0.until > now && !$0.isStopped }) else {
+      return nil
+    }
+    rooms[room]?[index].isStopped = true
+    return rooms[room].map {
+      TypingAnnouncement(
+        notice: TypingNotice(room: room, user: user, until: nil), hiddenFrom: $0[index].hiddenFrom)
     }
   }
 
