@@ -10,7 +10,7 @@ import ServiceLifecycle
 ///
 /// The clock of `Application` merges two sequences (`cancelOnGracefulShutdown`). The merge of swift-async-algorithms holds a
 /// lock at a point where its task can move to another thread, because our tasks run on event loops (`ServeCommand`). An
-/// event loop that then wants the lock waits for ever, if the rest of that task is in its own queue. That was seen once, with
+/// event loop that then wants the lock never continues, if the rest of that task is in its own queue. That was seen once, with
 /// 10,000 connections at shutdown.
 struct HTTPService<Responder: HTTPResponder>: Service where Responder.Context == ServerContext {
   let responder: Responder
