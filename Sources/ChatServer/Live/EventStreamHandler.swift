@@ -35,14 +35,6 @@ final class EventStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.writeAndFlush(wrapOutboundOut(.body(event)), promise: nil)
   }
 
-  func whenWritable(_ promise: EventLoopPromise<Void>) {
-    guard let context, !isEnded else {
-      promise.fail(ChannelError.ioOnClosedChannel)
-      return
-    }
-    context.triggerUserOutboundEvent(WritableWatch.ofStream, promise: promise)
-  }
-
   /// Ends a detached response and its connection.
   /// - Parameter last: the last event; nil if the client is gone.
   func finish(_ last: ByteBuffer?) {

@@ -48,15 +48,7 @@ struct EventStreamPort: StreamPort {
 
   var isWritable: Bool { channel.isWritable }
 
-  func untilWritable() async throws {
-    let writable = channel.eventLoop.makePromise(of: Void.self)
-    onLoop { $0.whenWritable(writable) }
-    try await withTaskCancellationHandler {
-      try await writable.futureResult.get()
-    } onCancel: {
-      writable.fail(CancellationError())
-    }
-  }
+  func untilWritable() async throws { try await channel.untilWritable(.ofStream) }
 
   /// Ends the response if the connection was detached.
   /// - Parameter end: nil if the client is gone.
