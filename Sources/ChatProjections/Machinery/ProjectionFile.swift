@@ -188,8 +188,6 @@ extension ProjectionFile {
   /// one transaction.
   static let busyWriterCacheKiB = 64 * 1024
   static let rebuildCacheKiB = 256 * 1024
-  /// The number of pages at which the write-ahead log is written into the file: 16 MiB. Each time costs two syncs.
-  private static let checkpointPages = 4096
 
   /// A pool for a projection that follows the log: one writer and several readers, each with its own snapshot.
   func openPool(_ projection: any Projection.Type) throws -> DatabasePool {
@@ -200,9 +198,16 @@ extension ProjectionFile {
     let pool = try DatabasePool(path: path, configuration: configuration)
     try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA cache_size = -\(Self.writerCacheKiB)")
-      try database.execute(sql: "PRAGMA wal_autocheckpoint = \(Self.checkpointPages)")
+      try database.execute(sql: "PRAGMA wal_autocheckpoint = \(CheckpointPlan.pages)")
     }
     return pool
+  }
+
+  /// Lets another thread write the write-ahead log into the file, instead of the pool's writer.
+  /// - Parameter pool: of this file.
+  func backgroundCheckpoints(_ projection: any Projection.Type, of pool: DatabasePool) throws -> BackgroundCheckpoints {
+    let connection = try DatabaseQueue(path: path, configuration: Self.configuration(nil))
+    return try BackgroundCheckpoints(pool, connection, name: projection.name)
   }
 
   /// A read-only connection that may be used beside a running server. It does not verify page checksums.

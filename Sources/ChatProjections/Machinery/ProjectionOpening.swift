@@ -11,6 +11,7 @@ struct ProjectionOpening {
 
   struct Opened {
     let pool: DatabasePool
+    let checkpoints: BackgroundCheckpoints
     let position: LogPosition
     /// The file has no rows yet: it was just created, or no event has been applied to it.
     var isNew: Bool { position == .origin }
@@ -34,7 +35,7 @@ struct ProjectionOpening {
         try projection.createIndexes(database)
         return try Checkpoint.read(database)
       }
-      return Opened(pool: pool, position: checkpoint.position)
+      return try opened(pool, at: checkpoint.position)
     } catch {
       try? pool.close()
       // Otherwise the next attempt would move this empty file aside and replace the damaged one that is kept for
@@ -53,11 +54,15 @@ struct ProjectionOpening {
       let checkpoint = try pool.read(Checkpoint.read)
       try check(checkpoint, head)
       try checkSchema(pool)
-      return Opened(pool: pool, position: checkpoint.position)
+      return try opened(pool, at: checkpoint.position)
     } catch {
       try? pool.close()
       throw error
     }
+  }
+
+  private func opened(_ pool: DatabasePool, at position: LogPosition) throws -> Opened {
+    Opened(pool: pool, checkpoints: try file.backgroundCheckpoints(projection, of: pool), position: position)
   }
 
   private func check(_ checkpoint: Checkpoint, _ head: LogPosition) throws(ProjectionError) {

@@ -44,7 +44,9 @@ extension ProjectionRunner {
       finished.signal()
     }
     failWaiters(.stopped)
-    try state.withLock { $0.pool }?.close()
+    let (pool, checkpoints) = state.withLock { ($0.pool, $0.checkpoints) }
+    checkpoints?.close()
+    try pool?.close()
   }
 
   // MARK: - Faults
@@ -112,15 +114,17 @@ extension ProjectionRunner {
   /// step detects the damage again.
   private func discard(_ fault: ProjectionFault) {
     let head = feed.head
-    let pool = state.withLock { state in
+    let (pool, checkpoints) = state.withLock { state in
       defer {
         state.pool = nil
+        state.checkpoints = nil
         state.damage = nil
         state.readFault = ReadFault()
         state.readableFrom = head
       }
-      return state.pool
+      return (state.pool, state.checkpoints)
     }
+    checkpoints?.close()
     // Waits for the queries in flight.
     try? pool?.close()
     do {
@@ -136,6 +140,7 @@ extension ProjectionRunner {
     let opened = try opening.open(head: head)
     state.withLock { state in
       state.pool = opened.pool
+      state.checkpoints = opened.checkpoints
       state.position = opened.position
       if opened.isNew { state.readableFrom = head }
     }

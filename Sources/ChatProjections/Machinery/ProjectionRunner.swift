@@ -36,6 +36,8 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   struct State {
     /// Nil while the file cannot be opened.
     var pool: DatabasePool?
+    /// Nil if `pool` is.
+    var checkpoints: BackgroundCheckpoints?
     var position = LogPosition.origin
     /// Reads fail until the read model has reached this position, because it is being rebuilt.
     var readableFrom = LogPosition.origin
