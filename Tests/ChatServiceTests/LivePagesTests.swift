@@ -33,8 +33,8 @@ struct LivePagesTests {
     }
   }
 
-  private func texts(_ content: LiveContent??) -> [String]? {
-    content.flatMap(\.self)?.items.compactMap { item in
+  private func texts(_ content: LiveContent?) -> [String]? {
+    content?.items.compactMap { item in
       if case .message(let message) = item.content { message.row.text } else { nil }
     }
   }
@@ -45,12 +45,14 @@ struct LivePagesTests {
     let (alice, bob, other) = (scene.alice, scene.bob, fixed(9) as UserID)
     let message = try await scene.send(50, to: [alice, bob, other])
     #expect(scene.pages.add([message]) == [])
-    let found = scene.pages.next(at: Self.now)
+    let turn = scene.pages.next(at: Self.now)
+    let found = turn.contents
+    #expect(turn.readers.isEmpty)
     #expect(texts(found[alice]) == ["hello"] && texts(found[bob]) == ["hello"])
-    #expect(found[bob]??.items.contains { $0.content.type == .room } == true)
-    #expect(found[bob]??.nicknames[alice] == "user crm-1")
-    #expect(found[other]??.items == [])
-    #expect(scene.pages.isEmpty && scene.pages.next(at: Self.now).isEmpty)
+    #expect(found[bob]?.items.contains { $0.content.type == .room } == true)
+    #expect(found[bob]?.nicknames[alice] == "user crm-1")
+    #expect(found[other]?.items == [])
+    #expect(scene.pages.isEmpty && scene.pages.next(at: Self.now).contents.isEmpty)
     try scene.fixture.close()
   }
 
@@ -61,14 +63,14 @@ struct LivePagesTests {
     let large = Set((100..<UInt64(100 + 2 * Limits.livePageUsers)).map { fixed($0) as UserID })
     let messages = [try await scene.send(50, to: large), try await scene.send(51, to: [alice, bob])]
     #expect(scene.pages.add(messages) == [])
-    let first = scene.pages.next(at: Self.now)
+    let first = scene.pages.next(at: Self.now).contents
     #expect(first.count == Limits.livePageUsers && texts(first[alice]) == ["hello"] && texts(first[bob]) == ["hello"])
     // Users whom something else concerns read, and leave the turn.
     let readers = Set(large.subtracting(first.keys).prefix(10))
     scene.pages.remove(readers)
     var served = Set(first.keys)
     while !scene.pages.isEmpty {
-      let next = scene.pages.next(at: Self.now)
+      let next = scene.pages.next(at: Self.now).contents
       #expect(served.isDisjoint(with: next.keys) && next.count <= Limits.livePageUsers)
       served.formUnion(next.keys)
     }

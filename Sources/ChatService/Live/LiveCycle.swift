@@ -211,7 +211,9 @@ struct LiveCycle {
     for user in readers.subtracting(loaded) { wake(user) }
     // So that the streams do not each read the digest of their cursor.
     if !pages.isEmpty { _ = try? feed.digests.cursor(at: SyncPosition(position)) }
-    for (user, content) in pages.next(at: feed.now()) { wake(user, content) }
+    let turn = pages.next(at: feed.now())
+    for user in turn.readers { wake(user) }
+    for (user, content) in turn.contents { wake(user, content) }
     let outdated = index.takeOutdated()
     do {
       try load(outdated)

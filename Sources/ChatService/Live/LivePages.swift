@@ -1,36 +1,6 @@
 import ChatDomain
-package import ChatPrimitives
+import ChatPrimitives
 import ChatProjections
-
-/// A message that was sent to a room's own timeline, and the users in the index who see it.
-struct LiveMessage: Sendable, Equatable {
-  var position: LogPosition
-  var room: RoomID
-  var author: UserID
-  var audience: Set<UserID>
-
-  func except(_ users: Set<UserID>) -> LiveMessage {
-    var message = self
-    message.audience.subtract(users)
-    return message
-  }
-}
-
-/// The items that a user gets for the messages of one cycle.
-struct LiveContent: Sendable, Hashable {
-  /// In the order of a catch-up, and without `user` items.
-  var items: [SyncItem]
-  /// Of all users whom the items show.
-  var nicknames: [UserID: String]
-}
-
-/// Everything that concerns a user between two positions. A stream that has everything up to the first can send it instead
-/// of reading a page.
-package struct LivePage: Sendable, Hashable {
-  var after: LogPosition
-  package var through: LogPosition
-  var content: LiveContent
-}
 
 /// Makes the pages of users whom only messages concern, with the same items as a catch-up. It reads each message once for all
 /// users, and what differs for each user in one snapshot for many users. Most events in a chat are messages, and a catch-up
@@ -81,19 +51,26 @@ struct LivePages {
     shared.removeAll { $0.message.audience.isEmpty }
   }
 
-  /// Removes the next users, and returns their content; nil for a user who has to read. Users of small rooms come first, and
-  /// a large room is split over several cycles, so it delays nobody else.
-  mutating func next(at now: Timestamp) -> [UserID: LiveContent?] {
+  /// What the next users get.
+  struct Turn {
+    var contents: [UserID: LiveContent] = [:]
+    /// They have to read.
+    var readers: Set<UserID> = []
+  }
+
+  /// Removes the next users. Users of small rooms come first, and a large room is split over several cycles, so it delays
+  /// nobody else.
+  mutating func next(at now: Timestamp) -> Turn {
     var users: Set<UserID> = []
     for message in shared.map(\.message).sorted(by: { $0.audience.count < $1.audience.count }) {
       guard users.count < Limits.livePageUsers else { break }
       users.formUnion(message.audience.prefix(Limits.livePageUsers - users.count))
     }
-    guard !users.isEmpty else { return [:] }
+    guard !users.isEmpty else { return Turn() }
     // If this fails, the streams read themselves.
     let contents = (try? contents(of: users, at: now)) ?? [:]
     remove(users)
-    return users.reduce(into: [:]) { $0[$1] = .some(contents[$1]) }
+    return Turn(contents: contents, readers: users.subtracting(contents.keys))
   }
 
   // MARK: - Reading
@@ -157,39 +134,5 @@ struct LivePages {
       items.append(item)
     }
     return items
-  }
-}
-
-extension SyncItem.Content {
-  /// The room that the entity is, or is in, if it is one of those that a live page has.
-  fileprivate var room: RoomID? {
-    switch self {
-    case .room(let row): row.room.id
-    case .readMarker(_, let room): room
-    case .message(let message): message.row.room
-    case .account, .preferences, .device, .session, .blockedUser, .workspace, .workspaceMember, .invitation,
-      .scheduledMessage, .member, .thread, .user, .badge, .gap, .unfollowedThread, .removed:
-      nil
-    }
-  }
-}
-
-extension SyncRequest {
-  /// What a catch-up from a position would return, if these pages have it.
-  package func page(of pages: [LivePage], after position: SyncPosition) -> SyncPage? {
-    guard position.stage == .complete, let first = pages.first, let last = pages.last,
-      first.after <= position.position, last.through > position.position
-    else { return nil }
-    let items = pages.flatMap(\.content.items).filter { item in
-      item.revision > position.position && filter.wants(item.content.type)
-        && (item.content.room.map { filter.wants($0) } ?? true)
-    }
-    let messages = items.count { $0.content.type == .message }
-    guard items.count <= limit, messages <= perRoom ?? .max else { return nil }
-    var budget = PageBudget()
-    guard items.allSatisfy({ budget.take($0.content.contentBytes) }) else { return nil }
-    let nicknames = pages.reduce(into: [:]) { $0.merge($1.content.nicknames) { _, newer in newer } }
-    return SyncPage(
-      items: filter.withUsers(items, nicknames), nicknames: nicknames, next: SyncPosition(last.through), more: false)
   }
 }

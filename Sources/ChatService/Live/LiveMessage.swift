@@ -1,0 +1,15 @@
+import ChatPrimitives
+
+/// A message that was sent to a room's own timeline, and the users in the index who see it.
+struct LiveMessage: Sendable, Equatable {
+  var position: LogPosition
+  var room: RoomID
+  var author: UserID
+  var audience: Set<UserID>
+
+  func except(_ users: Set<UserID>) -> LiveMessage {
+    var message = self
+    message.audience.subtract(users)
+    return message
+  }
+}
