@@ -10,13 +10,14 @@ from harness.mirrors.run import Plan, Run
 from harness.mirrors.transports import TRANSPORTS
 from harness.server import UNLIMITED, Server
 
-PLAN = Plan(clients=48, seconds=3, kills=1, stops=1, seed=45, rate=200)
+PLAN = Plan(clients=48, seconds=3, kills=1, stops=1, seed=45, rate=200, token_seconds=6)
 RESUME_MILLISECONDS = 10_000
 
 
 def test_every_mirror_equals_what_the_endpoints_show(tmp_path):
     disk = FailingDisk(tmp_path)
-    server = Server(tmp_path / "data", environment=UNLIMITED | disk.environment).start()
+    lifetime = f"--access-token-lifetime={PLAN.token_seconds}"
+    server = Server(tmp_path / "data", lifetime, environment=UNLIMITED | disk.environment).start()
     run = Run(server, PLAN, disk=disk)
     try:
         run.perform()
@@ -28,7 +29,10 @@ def test_every_mirror_equals_what_the_endpoints_show(tmp_path):
     # Enough of everything has happened.
     assert set(situation.counts) == set(TRANSPORTS)
     for name, counts in situation.counts.items():
-        assert min(counts["connects"], counts["left"] + counts["cut"], counts["items"]) > 0, (name, counts)
+        assert min(counts["connects"], counts["left"] + counts["cut"] + counts["logouts"], counts["items"]) > 0, (name, counts)
+    # Tokens expire, others are renewed within the stream, and clients log out; all of them continue from their cursors.
+    for name in ("expired", "renewed", "logouts"):
+        assert run.total(name) > 0, (name, situation.counts)
     assert run.writers.written.total() > 10 * run.writers.refused.total()
     # The clients come back at different times.
     times = situation.resume_after

@@ -19,11 +19,9 @@ from harness.command import check_data  # noqa: E402
 from harness.mirrors.run import Plan, Run  # noqa: E402
 from harness.server import UNLIMITED, Server  # noqa: E402
 
-# Tokens that are valid as long as any run takes.
-TOKEN_SECONDS = 86_400
-COLUMNS = {
-    "connects": "connects", "left": "left", "cut": "cut", "lost": "lost", "ends": "ends", "refused": "refused",
-    "pages": "pages", "items": "items"}
+# Tokens expire within the run, but not so often that the clients mostly renew them.
+TOKEN_SECONDS = 30
+COLUMNS = ("connects", "left", "cut", "logouts", "expired", "renewed", "lost", "ends", "refused", "pages", "items")
 # How often the progress is printed if standard error is no terminal, in seconds.
 LINE_SECONDS = 10
 
@@ -51,7 +49,7 @@ def table(run: Run) -> str:
         rows.append([name, *(f"{counts[column]:,}" for column in COLUMNS)])
     rows.append(["all", *(f"{run.total(column):,}" for column in COLUMNS)])
     return "\n".join(
-        f"{first:<18}" + "".join(f"{cell:>11}" for cell in cells) for first, *cells in rows)
+        f"{first:<18}" + "".join(f"{cell:>9}" for cell in cells) for first, *cells in rows)
 
 
 def report(run: Run, seconds: float) -> None:
@@ -74,7 +72,8 @@ def main():
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--keep", action="store_true", help="keep the server's data")
     options = parser.parse_args()
-    plan = Plan(options.clients, options.seconds, options.kills, options.stops, options.seed, options.rate)
+    plan = Plan(
+        options.clients, options.seconds, options.kills, options.stops, options.seed, options.rate, TOKEN_SECONDS)
     print(f"seed {plan.seed}")
     build = ROOT / ".build"
     folder = pathlib.Path(tempfile.mkdtemp(prefix="mirrors-", dir=build if build.is_dir() else None))

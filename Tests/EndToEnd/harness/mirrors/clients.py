@@ -2,14 +2,16 @@
 
 import asyncio
 import collections
+import json
 import random
 from dataclasses import dataclass, field
 
+from ..client import new_id
 from ..live_streams import COMPLETE, INITIAL, kind_and_position
 from ..mirror import Key, Mirror, key_of
 from ..people import Person
 from .transports import TRANSPORTS, Stream
-from .wire import Lost, Refused
+from .wire import Connection, Lost, Refused
 
 # The problems after which a client only waits and tries again.
 TRY_AGAIN = {"shutting_down", "too_many_streams", "projection_behind", "overloaded", "rate_limited"}
@@ -18,6 +20,10 @@ KILL, STOP = "kill", "stop"
 HOLD_SECONDS = 0.1
 # How long the server may take to close a WebSocket, in seconds.
 LEAVE_SECONDS = 30
+# How likely a client logs out instead of leaving, and how likely it renews its token in time, if the stream can do that.
+LOGS_OUT, RENEWS = 0.2, 0.7
+# How much of the time of a token is over when a client renews it, at most.
+RENEWS_WITHIN = 0.5
 # How many of its last steps a client remembers, for the report of a problem.
 STEPS = 12
 
@@ -69,10 +75,20 @@ class Violation(Exception):
 class Client:
     number: int
     person: Person
-    token: str
+    # The token of a service, which logs the client in.
+    service: str
+    # How long an access token is valid, in seconds.
+    token_seconds: float
     habits: Habits
     random: random.Random
     situation: Situation
+    device: str = field(default_factory=new_id)
+    # The tokens of the client's session; None before the next login.
+    tokens: dict | None = None
+    # Whether the token has expired, and no stream was opened with a new one since.
+    has_expired: bool = False
+    # Whether the client does not know whether its session was refreshed.
+    is_refreshing: bool = False
     mirror: Mirror = field(default_factory=Mirror)
     cursor: str | None = None
     # The position up to which the client has everything.
@@ -111,7 +127,7 @@ class Client:
         """One stream, from the beginning to its end. Returns how long to wait before the next one, in seconds."""
         name = self.random.choice(list(TRANSPORTS))
         counts, run = self.situation.counts[name], self.situation.run
-        stream = TRANSPORTS[name](self.situation.port, self.token)
+        stream = TRANSPORTS[name](self.situation.port, "")
         if self.cursor is not None and self.random.random() < self.habits.begins_anew:
             self._begin_anew()
         # The parameter stays the same until a response of several pages is complete.
@@ -119,12 +135,16 @@ class Client:
             self._per_room = self.random.randint(1, 20) if self.random.random() < self.habits.per_room else None
         self.steps.append(f"{name} since {self.cursor and kind_and_position(self.cursor)}, per room {self._per_room}")
         try:
+            await self._authenticate()
+            stream.token = self.tokens["accessToken"]
             await stream.open(self.cursor, self._per_room, self.random.random() < 0.3)
             counts["connects"] += 1
             return await self._follow(stream, counts, run)
         except Lost as lost:
             return self._lost(stream, counts, run, str(lost))
         except Refused as refused:
+            if self._loses_permission(refused.code, counts):
+                return self._moment()
             if refused.code not in TRY_AGAIN and self.situation.ending(run) is None:
                 raise Violation(f"refused: {refused}") from refused
             counts["refused"] += 1
@@ -145,6 +165,8 @@ class Client:
             raise
         if done:
             return self._ended(reading.result(), counts, run)
+        if self.random.random() < LOGS_OUT:
+            return await self._log_out(reading, counts, run)
         reading.cancel()
         await asyncio.wait({reading})
         self.is_connected = False
@@ -164,20 +186,92 @@ class Client:
 
     async def _read(self, stream: Stream, counts: collections.Counter) -> dict:
         """Applies pages until the stream ends. Returns the frame `end`."""
-        while True:
-            name, data = await stream.frame()
-            self.is_connected = True
-            if name == "end":
-                return data
-            if name == "sync":
-                self._apply(data, is_polled=not data["items"] and not stream.announces_end)
-                counts["pages"] += 1
-                counts["items"] += len(data["items"])
-                if self.random.random() < 0.01:
-                    await asyncio.sleep(self.random.random())
+        renewal: asyncio.Task | None = None
+        try:
+            while True:
+                name, data = await stream.frame()
+                self.is_connected, self.has_expired = True, name == "end" and self.has_expired
+                if name == "end":
+                    return data
+                if name == "sync":
+                    self._apply(data, is_polled=not data["items"] and not stream.announces_end)
+                    counts["pages"] += 1
+                    counts["items"] += len(data["items"])
+                    if self.random.random() < 0.01:
+                        await asyncio.sleep(self.random.random())
+                elif name == "expiring" and stream.renews and self.random.random() < RENEWS:
+                    renewal = asyncio.create_task(self._renew(stream))
+                elif name == "ready" and renewal is not None:
+                    counts["renewed"] += 1
+        finally:
+            if renewal is not None:
+                renewal.cancel()
+
+    # MARK: The session
+
+    async def _call(self, method: str, path: str, headers: dict[str, str], body: dict | None = None) -> dict:
+        """A request on a connection of its own."""
+        connection = await Connection.open(self.situation.port)
+        try:
+            fields = headers | {"Content-Type": "application/json"}
+            return json.loads(await connection.call(method, path, fields, json.dumps(body).encode() if body else b""))
+        finally:
+            connection.cut()
+
+    async def _authenticate(self) -> None:
+        """Gets a token if the client has none that is valid."""
+        if self.tokens is None:
+            self.steps.append("logs in")
+            headers = {"Authorization": f"Bearer {self.service}", "Hansard-Act-As": self.person.id}
+            self.tokens = await self._call("POST", "/v1/sessions", headers, {"deviceId": self.device})
+        elif self.has_expired:
+            await self._refresh()
+        self.is_refreshing = False
+
+    async def _refresh(self) -> None:
+        """Repeating it is safe, because the next token has not been used."""
+        self.steps.append("refreshes")
+        self.is_refreshing = True
+        self.tokens = await self._call("POST", "/v1/sessions/refresh", {}, {"refreshToken": self.tokens["refreshToken"]})
+        self.is_refreshing = False
+
+    async def _renew(self, stream: Stream) -> None:
+        """Renews the token within the stream, some time before it expires."""
+        await asyncio.sleep(self.random.uniform(0, RENEWS_WITHIN) * self.token_seconds)
+        try:
+            await self._refresh()
+            await stream.renew(self.tokens["accessToken"])
+        except (Lost, Refused) as error:
+            # The server has stopped, or is about to. The stream ends as well.
+            self.steps.append(f"no renewal: {error}")
+
+    async def _log_out(self, reading: asyncio.Task, counts: collections.Counter, run: int | None) -> float:
+        """Ends the session, and with it the stream. The client then logs in again, and continues from its cursor."""
+        self.steps.append("logs out")
+        tokens, self.tokens = self.tokens, None
+        try:
+            headers = {"Authorization": f"Bearer {tokens['accessToken']}"}
+            await self._call("DELETE", f"/v1/sessions/{tokens['sessionId']}", headers)
+            async with asyncio.timeout(LEAVE_SECONDS):
+                return self._ended(await reading, counts, run)
+        finally:
+            reading.cancel()
+
+    def _loses_permission(self, code: str, counts: collections.Counter) -> bool:
+        """Whether a stream had to end with this code, because the client has logged out or its token has expired."""
+        if code == "access_token_expired":
+            self.has_expired = True
+            counts["expired"] += 1
+            return True
+        if code == "session_ended" and self.tokens is None:
+            counts["logouts"] += 1
+            return True
+        return False
 
     def _ended(self, end: dict, counts: collections.Counter, run: int | None) -> float:
         self.steps.append(f"end {end['code']}")
+        if self._loses_permission(end["code"], counts):
+            return self._moment()
         counts["ends"] += 1
         if end["code"] != "shutting_down" or self.situation.ending(run) is None:
             raise Violation(f"the stream ended: {end}")

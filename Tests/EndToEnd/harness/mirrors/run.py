@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..client import Api, new_id
 from ..failing_disk import FailingDisk
 from ..live_streams import mark
 from ..mirror import Mirror, differences, shown_to
@@ -47,6 +46,8 @@ class Plan:
     # How many writes there are at most in a second. With more, clients in one process fall behind, and see many changes at
     # once.
     rate: float
+    # How long an access token is valid. With the server's option of this name, tokens expire within the run.
+    token_seconds: float
 
 
 @dataclass
@@ -73,16 +74,15 @@ class Run:
             self._compare()
 
     def _begin(self, source: random.Random) -> Chat:
-        world = World(self.server)
+        self.world = world = World(self.server)
         count = max(3, self.plan.clients // CLIENTS_OF_USER)
         people = [world.user(f"User {number}") for number in range(count)]
         ids = [person.id for person in people]
         habits = source.choices(list(HABITS), list(HABITS.values()), k=self.plan.clients)
         for number, habit in enumerate(habits):
-            person = people[number % count]
-            session = world.acting_as(person.id).post("/v1/sessions", {"deviceId": new_id()})
             self.clients.append(Client(
-                number, person, session["accessToken"], habit, random.Random(source.random()), self.situation))
+                number, people[number % count], self.server.token, self.plan.token_seconds, habit,
+                random.Random(source.random()), self.situation))
         return begin(world, ids, rooms=count // 2, offices=2, source=source)
 
     # MARK: The course of a run
@@ -131,7 +131,8 @@ class Run:
         """Ends the server while all clients have a stream and the writers write, and starts it again."""
         situation, self.phase = self.situation, ending
         situation.holds = True
-        await self._until(lambda: all(client.is_connected for client in self.clients), "not all clients are connected")
+        await self._until(
+            lambda: all(client.is_connected or client.has_expired for client in self.clients), "not all clients are connected")
         with self.disk.syncs_wait(LOG) if self.disk and ending == KILL else contextlib.nullcontext():
             if self.disk and ending == KILL:
                 await self._check_that_nothing_is_shown()
@@ -159,8 +160,9 @@ class Run:
         self.phase = "catching up"
         self.situation.holds = True
         await self._wait(2 * SCHEDULED_SECONDS)
-        people = {client.person.id: client for client in self.clients}
-        targets = {id: await asyncio.to_thread(mark, client.person.again()) for id, client in people.items()}
+        await self._until(lambda: all(client.tokens for client in self.clients), "not all clients log in again")
+        people = {client.person.id for client in self.clients}
+        targets = {id: await asyncio.to_thread(mark, self.world.acting_as(id)) for id in people}
         await self._until(
             lambda: all(client.position >= targets[client.person.id] for client in self.clients),
             "not all clients reach the end")
@@ -175,21 +177,30 @@ class Run:
         for client in self.clients:
             by_person.setdefault(client.person.id, []).append(client)
         for clients in by_person.values():
-            expected = shown_to(clients[0].person)
+            expected = shown_to(self.world.acting_as(clients[0].person.id))
             for client in clients:
                 self._compare_one(client, expected)
             self.progress(self)
 
     def _compare_one(self, client: Client, expected: Mirror) -> None:
-        api = Api(self.server, client.token)
+        api = self.world.acting_as(client.person.id)
         if client.has_gaps:
             client.mirror.load_gaps(api)
             client.mirror.load_threads(api)
-        # Which session is the caller's own is different for each client.
-        for session in api.get("/v1/sessions")["sessions"]:
-            expected.store("session", session)
+        self._expect_sessions(api.get("/v1/sessions")["sessions"], client, expected)
         if lines := differences(client.mirror, expected):
             client.report(f"{len(lines)} differences from what the endpoints show:\n    " + "\n    ".join(lines[:SHOWN_LINES]))
+
+    def _expect_sessions(self, sessions: list[dict], client: Client, expected: Mirror) -> None:
+        """Which session is the caller's own is different for each client. Sessions that were refreshed after what the client
+        has are not compared."""
+        for session in sessions:
+            expected.store("session", session | {"isCurrent": session["id"] == client.tokens["sessionId"]})
+        later = {other.tokens["sessionId"] for other in self.clients
+                 if other.is_refreshing or other.tokens["position"] > client.position}
+        for key in expected.of_type("session"):
+            if key.id in later and key in client.mirror.entities:
+                expected.entities[key] = client.mirror.entities[key]
 
     # MARK: Figures
 

@@ -11,13 +11,16 @@ from ..errors import documented_codes
 from .wire import Connection, Lost, Refused
 
 SEPARATOR = "\x1e"
-SYNC_PREFIX, END_PREFIX = '42["sync",', '42["end",'
+# The beginnings of the packets of Socket.IO that count, and of the acknowledgement of a renewal.
+PREFIXES = {"sync": '42["sync",', "end": '42["end",', "expiring": '42["expiring",'}
+RENEWED_PREFIX = "431["
+NAMES = {*PREFIXES, "ready"}
 # How long a request waits for a change, in seconds.
 WAIT_SECONDS = 20
 
 
 class Frame(NamedTuple):
-    """A page or the last frame. All other frames have no name and no data."""
+    """A page, a frame about the token (`expiring`, `ready`), or the last frame. All others have no name and no data."""
 
     name: str | None
     data: dict | None = None
@@ -48,12 +51,17 @@ class Stream:
 
     # Whether the server sends the frame `end` before it closes the connection.
     announces_end = True
+    # Whether the client can renew its token within the stream.
+    renews = False
 
     def __init__(self, port: int, token: str):
         self.port = port
-        self.headers = {"Authorization": f"Bearer {token}"}
         self.token = token
         self.connection: Connection | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
 
     async def open(self, since: str | None, per_room: int | None, ticket: bool) -> None:
         """Connects, and continues from a cursor. `ticket`: whether to use a ticket instead of the token, if possible."""
@@ -64,6 +72,10 @@ class Stream:
         raise NotImplementedError
 
     async def frame(self) -> Frame:
+        raise NotImplementedError
+
+    async def renew(self, token: str) -> None:
+        """Sends a new token. The frame `ready` follows."""
         raise NotImplementedError
 
     async def leave(self) -> None:
@@ -122,7 +134,7 @@ class Events(Stream):
         if block.startswith(b":"):
             return OTHER
         fields = dict(line.split(": ", 1) for line in block.decode().split("\n"))
-        if fields["event"] not in ("sync", "end"):
+        if fields["event"] not in NAMES:
             return OTHER
         data = parsed(fields["data"])
         assert fields.get("id") == data.get("cursor")
@@ -130,6 +142,8 @@ class Events(Stream):
 
 
 class WebSocket(Stream):
+    renews = True
+
     async def _open(self, options: dict, ticket: bool) -> None:
         if ticket:
             query, headers = await self.query(options, ticket)
@@ -142,7 +156,10 @@ class WebSocket(Stream):
     async def frame(self) -> Frame:
         message = parsed(await self.connection.text())
         name = message.get("type", "sync")
-        return Frame(name, message) if name in ("sync", "end") else OTHER
+        return Frame(name, message) if name in NAMES else OTHER
+
+    async def renew(self, token: str) -> None:
+        await self.connection.send_text(json.dumps({"type": "authenticate", "token": token}))
 
     async def leave(self) -> None:
         await self.connection.say_goodbye()
@@ -152,6 +169,7 @@ class WebSocket(Stream):
 class SocketIO(Stream):
     """Socket.IO over a WebSocket."""
 
+    renews = True
     path = "/socket.io/?EIO=4&transport=websocket"
 
     async def _open(self, options: dict, ticket: bool) -> None:
@@ -164,6 +182,13 @@ class SocketIO(Stream):
 
     async def pong(self) -> None:
         await self.connection.send_text("3")
+
+    async def renew(self, token: str) -> None:
+        await self.connection.send_text(self.renewal(token))
+
+    @staticmethod
+    def renewal(token: str) -> str:
+        return "421" + json.dumps(["authenticate", {"token": token}])
 
     async def leave(self) -> None:
         await self.connection.send_text("41")
@@ -179,10 +204,12 @@ class SocketIO(Stream):
 
     async def read(self, packet: str) -> Frame:
         """What a packet says to the client. Answers pings."""
-        if packet.startswith(SYNC_PREFIX):
-            return Frame("sync", parsed(packet[len(SYNC_PREFIX):-1]))
-        if packet.startswith(END_PREFIX):
-            return Frame("end", parsed(packet[len(END_PREFIX):-1]))
+        for name, prefix in PREFIXES.items():
+            if packet.startswith(prefix):
+                return Frame(name, parsed(packet[len(prefix):-1]))
+        if packet.startswith(RENEWED_PREFIX):
+            answer = json.loads(packet[len(RENEWED_PREFIX):-1])
+            return Frame("ready", answer["body"]) if answer["status"] == 200 else OTHER
         if packet.startswith("44"):
             problem = json.loads(packet[2:])["data"]
             raise Refused(problem["status"], problem, 0)
@@ -193,6 +220,8 @@ class SocketIO(Stream):
 
 class SocketIOPolling(SocketIO):
     announces_end = False
+    # A request waits on the connection.
+    renews = False
     path = "/socket.io/?EIO=4&transport=polling"
 
     async def _open(self, options: dict, ticket: bool) -> None:
