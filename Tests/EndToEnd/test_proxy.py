@@ -13,7 +13,7 @@ from websockets.exceptions import InvalidStatus
 
 from harness.client import new_id
 from harness.live_sockets import connect, open_socket
-from harness.live_streams import LiveClient, open_all, open_events
+from harness.live_streams import STREAM, LiveClient, open_all, open_events
 from harness.people import World
 from harness.places import DOCS
 from harness.server import UNLIMITED, Server, reserved_port
@@ -36,6 +36,13 @@ http {
     listen 127.0.0.1:PORT;
 LOCATIONS
   }
+  server {
+    listen 127.0.0.1:COMPRESSING;
+    gzip on;
+    gzip_min_length 0;
+    gzip_types text/event-stream;
+LOCATIONS
+  }
 }
 """
 
@@ -46,6 +53,8 @@ class Proxied:
 
     server: Server
     port: int
+    # The port of the proxy that compresses event streams.
+    compressing: int
     authority: None = None
 
     @property
@@ -69,20 +78,22 @@ def proxied(tmp_path_factory):
     assert program, "nginx is missing: install it with 'apt-get install nginx-light'"
     folder = tmp_path_factory.mktemp("nginx")
     server = Server(folder / "data", environment=UNLIMITED | {"HANSARD_PROXIES_TRUSTED": "127.0.0.1/32"}).start()
-    holder = reserved_port()
-    port = holder.getsockname()[1]
-    (folder / "nginx.conf").write_text(NGINX.replace("LOCATIONS", locations())
-                                       .replace("127.0.0.1:8080", f"127.0.0.1:{server.port}").replace("PORT", str(port)))
+    holders = [reserved_port(), reserved_port()]
+    port, compressing = (holder.getsockname()[1] for holder in holders)
+    (folder / "nginx.conf").write_text(
+        NGINX.replace("LOCATIONS", locations()).replace("127.0.0.1:8080", f"127.0.0.1:{server.port}")
+        .replace("PORT", str(port)).replace("COMPRESSING", str(compressing)))
     with (folder / "nginx.errors").open("wb") as errors:
         nginx = subprocess.Popen([program, "-p", folder, "-c", "nginx.conf", "-e", "stderr"], stderr=errors)
     try:
-        proxied = Proxied(server, port)
+        proxied = Proxied(server, port, compressing)
         wait_until(lambda: is_ready(proxied, nginx), "nginx does not respond")
         yield proxied
     finally:
         nginx.terminate()
         nginx.wait()
-        holder.close()
+        for holder in holders:
+            holder.close()
         server.end()
 
 
@@ -108,6 +119,21 @@ def test_a_client_follows_and_resumes(anna, ben, room, open):
     client.drop()
     anna.send(room, "meanwhile")
     client.connect().check()
+
+
+def test_a_small_event_passes_a_proxy_that_would_keep_it(proxied, anna, ben, room):
+    # nginx sends nothing of what it compresses before it has much, unless the response says that it must not be buffered.
+    url, headers = f"http://127.0.0.1:{proxied.compressing}{STREAM}", {"Authorization": f"Bearer {ben.token}"}
+    received, has_sent = b"", False
+    with requests.get(url, headers=headers, params={"include": "message"}, stream=True, timeout=PATIENCE_SECONDS) as stream:
+        assert (stream.status_code, stream.headers["Content-Encoding"]) == (200, "gzip")
+        for chunk in stream.iter_content(None):
+            received += chunk
+            if b": open\n\n" in received and not has_sent:
+                has_sent = bool(anna.send(room, "hello"))
+            if b'"hello"' in received:
+                return
+    raise AssertionError(f"the stream ended: {received}")
 
 
 def test_streams_end_with_their_clients(anna):
