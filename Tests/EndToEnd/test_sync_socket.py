@@ -13,7 +13,8 @@ import pytest
 import requests
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from harness.client import Api, new_id
+from harness import websocket
+from harness.client import TIMEOUT_SECONDS, Api, new_id
 from harness.contract import contract
 from harness.errors import documented_codes
 from harness.live_sockets import POLICY, SOCKET, SocketStream, connect, open_socket
@@ -26,7 +27,7 @@ from harness.waiting import wait_until
 from test_sync_sse import (
     ENDINGS, RESUME_MILLISECONDS, drop_and_resume, messages_of, own_session, ticket_of, with_device)
 
-APP = "https://app.example.org"
+APP, EVIL = "https://app.example.org", "https://evil.example.org"
 COMMANDS_IN_FLIGHT = 64
 COMMAND_ID_BYTES = 64
 REFUSED_IN_A_ROW = 100
@@ -277,6 +278,9 @@ def test_a_stream_ends_when_its_token_expires_unless_it_is_renewed(brief):
         assert "resumeAfterMilliseconds" not in end
 
 
+        # The first of these tokens is long over.
+        renewed.authenticate()
+        ended(renewed, "access_token_expired")
 # MARK: Commands
 
 
@@ -508,7 +512,7 @@ def test_an_allowed_origin(anna, origin):
         stream.ready()
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example.org", "null", "", "http://127.0.0.1", f"{APP}.evil.example.org"])
+@pytest.mark.parametrize("origin", [EVIL, "null", "", "http://127.0.0.1", f"{APP}.evil.example.org"])
 def test_an_origin_that_is_not_allowed(anna, origin):
     with pytest.raises(InvalidStatus) as refused:
         connect(anna, headers={"Origin": origin})
@@ -555,6 +559,18 @@ def test_a_command_that_ends_its_own_session_has_a_response(anna, stream):
 
 def test_a_server_that_stops(own_world):
     """Each command that was performed has a response, and no other."""
+@pytest.mark.parametrize("origins", [
+    (APP, EVIL), (EVIL, APP), (f"{APP}, {EVIL}",), (f"{APP}:444",), (f"{APP}.",), (APP.upper(),), (APP.replace("//", "//sub."),),
+    (APP.replace("https", "http"),), (f"{APP}@evil.example.org",), ("NULL",), ("*",),
+], ids=lambda origins: " ".join(origins))
+@pytest.mark.parametrize("path", [SOCKET, "/socket.io/?EIO=4&transport=websocket"], ids=["socket", "socket.io"])
+def test_fields_that_only_resemble_an_allowed_origin(server, path, origins):
+    fields = "".join(f"Origin: {origin}\r\n" for origin in origins)
+    with socket.create_connection(("127.0.0.1", server.port), TIMEOUT_SECONDS) as connection:
+        connection.sendall(websocket.upgrade(path, more=fields))
+        assert connection.recv(65536).startswith(b"HTTP/1.1 403 ")
+
+
     anna, ben = own_world.users("Anna", "Ben")
     room = anna.room("Tea", ben)
     client, writer = live(anna.again()), connect(ben.again())

@@ -7,7 +7,8 @@ import pytest
 import requests
 
 from harness import certificates
-from harness.client import Api, new_id
+from harness.client import TIMEOUT_SECONDS, Api, new_id
+from harness.http2 import Http2
 from harness.live_streams import (
     STREAM, EventStream, LiveClient, mark, open_all, open_events, open_events_over_http2, refused)
 from harness.long_polls import STREAMS_OF_USER
@@ -17,6 +18,7 @@ from harness.server import UNLIMITED, Server
 from harness.shifted_clock import ShiftedClock
 from harness.sync_changes import BLOCKED, CHANGES, SyncScenario
 
+from harness.waiting import wait_until
 APP = "https://app.example.org"
 TICKETS = "/v1/sync/tickets"
 STREAMS_OF_DEVICE = 8
@@ -448,3 +450,21 @@ def test_streams_over_tls_and_http_2(secure):
         ben.again().delete(f"/v1/sessions/{own_session(ben)}")
         for client in clients:
             assert client.stream.last_frame().data["code"] == "session_ended"
+def test_streams_of_http_2_that_are_reset_do_not_count(secure):
+    anna = secure.user("Anna")
+    with Http2(secure.server) as connection:
+        for _ in range(2):
+            streams = [connection.request(STREAM, ("authorization", f"Bearer {anna.token}")) for _ in range(STREAMS_OF_USER)]
+            assert set(connection.statuses(len(streams)).values()) == {200}
+            for stream in streams:
+                connection.protocol.reset_stream(stream)
+            connection.flush()
+            wait_until(lambda: open_and_leave(anna), "the streams still count")
+
+
+def open_and_leave(person: Person) -> bool:
+    response = person.again().request("GET", STREAM, stream=True)
+    response.close()
+    return response.status_code == 200
+
+
