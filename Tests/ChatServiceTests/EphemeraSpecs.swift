@@ -311,19 +311,36 @@ struct EphemeraSpecs {
     #expect(ephemera.absent.allUsers.isEmpty)
   }
 
-  @Test("a user who returns, hides or whose room is deleted is not absent")
+  @Test("a user of whom others were not told before the last stream ended is in the rooms too, even if hidden then")
+  mutating func absentUnseen() {
+    for isHidden in [false, true] {
+      ephemera = Ephemera()
+      ephemera.presences.set(alice, .online, at: at(0))
+      ephemera.presences.hide(alice, isHidden, at: at(0))
+      ephemera.presences.set(alice, nil, at: at(1))
+      ephemera.leave(alice, [tea])
+      ephemera.look(at: at(1))
+      #expect(ephemera.absent[tea] == [alice])
+      ephemera.presences.hide(alice, false, at: at(2))
+      #expect(ephemera.presences.tell(alice, at: at(2)) == .online)
+      ephemera.look(at: at(3))
+      #expect(ephemera.absent[tea] == [alice])
+    }
+  }
+
+  @Test("a user who returns or whose room is deleted is not absent")
   mutating func present() {
-    for step in 0...2 {
+    for returns in [true, false] {
       ephemera = Ephemera()
       ephemera.presences.set(alice, .online, at: at(0))
       _ = ephemera.presences.tell(alice, at: at(0))
       ephemera.presences.set(alice, nil, at: at(1))
       ephemera.leave(alice, [tea])
       #expect(ephemera.absent[tea] == [alice])
-      switch step {
-      case 0: ephemera.presences.set(alice, .online, at: at(2))
-      case 1: ephemera.presences.hide(alice, true, at: at(2))
-      default: ephemera.apply(recorded(.room(tea, .lifecycle(.deleted)), at: 6), at: at(2))
+      if returns {
+        ephemera.presences.set(alice, .online, at: at(2))
+      } else {
+        ephemera.apply(recorded(.room(tea, .lifecycle(.deleted)), at: 6), at: at(2))
       }
       ephemera.look(at: at(2))
       #expect(ephemera.absent.allUsers.isEmpty)

@@ -252,6 +252,26 @@ struct LivePresenceTests {
     try company.fixture.close()
   }
 
+  @Test("the same holds if others are told of that user only after the last stream ended")
+  func graceUnseen() async throws {
+    let company = try await Company()
+    let bobs = try company.stream(company.bob)
+    let first = try company.stream(company.alice)
+    _ = try await notices(of: bobs) { $0 == presence(company.alice, .online) }
+    first.cancel()
+    company.pass(seconds: Limits.presenceGraceSeconds)
+    _ = try await notices(of: bobs) { $0 == presence(company.alice, .offline) }
+    let alices = try company.stream(company.alice)
+    try await company.mark(company.carol)
+    alices.cancel()
+    let seen = try await notices(of: bobs, until: isTyping(company.carol))
+    #expect(!seen.contains(presence(company.alice, .online)), "too soon after the last one")
+    company.pass(seconds: Limits.presenceIntervalSeconds)
+    _ = try await notices(of: bobs) { $0 == presence(company.alice, .online) }
+    _ = try await notices(of: try company.stream(company.carol)) { $0 == presence(company.alice, .online) }
+    try company.fixture.close()
+  }
+
   @Test("a room is open on a device until its last stream ends or another list comes")
   func openRooms() async throws {
     let company = try await Company()

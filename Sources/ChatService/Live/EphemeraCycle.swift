@@ -27,7 +27,7 @@ struct EphemeraCycle {
     !ephemera.inputs.isEmpty || ephemera.presences.hasReady || !newcomers.isEmpty || !ephemera.meetings.isEmpty
   }
 
-  /// Whether no absent user is shown. Then events need not be applied while nobody has a stream.
+  /// Whether no absent user can be shown. Then events need not be applied while nobody has a stream.
   var isEmpty: Bool { ephemera.absent.allUsers.isEmpty }
 
   // MARK: - One cycle
@@ -121,7 +121,7 @@ struct EphemeraCycle {
   // MARK: - Presence
 
   /// The other users of these rooms who see the user's presence, and whose presence the user sees: those in the index, and
-  /// absent users who are still shown.
+  /// absent users who can still be shown.
   private func others(than user: UserID, in rooms: [RoomID], _ index: LiveIndex) -> Set<UserID> {
     var found: Set<UserID> = []
     for room in rooms {

@@ -97,8 +97,8 @@ struct Presences: Sendable {
   /// Whether the user has or recently had a stream.
   func isKnown(_ user: UserID) -> Bool { users[user] != nil }
 
-  /// Whether the user is shown online or away, although the last stream has ended.
-  func isAbsent(_ user: UserID) -> Bool { users[user]?.offlineAt != nil && shown(user) != .offline }
+  /// Whether the user's last stream has ended, and others are shown the user's presence all the same, or may be soon.
+  func isAbsent(_ user: UserID) -> Bool { users[user]?.offlineAt != nil }
 
   /// Users whose presence others may have to be told. Call `tell` for each, or `putBack`.
   mutating func takeReady(_ limit: Int) -> [UserID] {
