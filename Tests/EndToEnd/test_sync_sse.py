@@ -1,5 +1,6 @@
 """`GET /v1/sync/stream`: server-sent events bring every change once and in order, and say why they end."""
 
+import socket
 import ssl
 
 import httpx
@@ -17,8 +18,8 @@ from harness.people import PASSWORD, Person, World
 from harness.server import UNLIMITED, Server
 from harness.shifted_clock import ShiftedClock
 from harness.sync_changes import BLOCKED, CHANGES, SyncScenario
-
 from harness.waiting import wait_until
+
 APP = "https://app.example.org"
 TICKETS = "/v1/sync/tickets"
 STREAMS_OF_DEVICE = 8
@@ -386,6 +387,23 @@ def test_head_opens_no_stream(server, anna):
         stream.close()
 
 
+def test_head_ends_its_connection(anna, ben, room):
+    message = new_id()
+    head = f"Host: test\r\nAuthorization: Bearer {anna.token}\r\n"
+    body = '{"text": "behind"}'
+    behind = (f"PUT {room.message(message)} HTTP/1.1\r\n{head}Content-Type: application/json\r\n"
+              f"Content-Length: {len(body)}\r\n\r\n{body}")
+    for after in ("", behind):
+        with socket.create_connection(("127.0.0.1", anna.server.port), TIMEOUT_SECONDS) as connection:
+            connection.sendall(f"HEAD {STREAM} HTTP/1.1\r\n{head}\r\n{after}".encode())
+            received = b""
+            while piece := connection.recv(65536):
+                received += piece
+        assert received.startswith(b"HTTP/1.1 200 ") and b"\r\nconnection: close\r\n" in received.lower(), received
+        assert received.endswith(b"\r\n\r\n") and received.count(b"HTTP/1.1") == 1, received
+    ben.refused("message_not_found", "GET", room.message(message))
+
+
 # MARK: Browsers, TLS and HTTP/2
 
 
@@ -433,23 +451,6 @@ def test_an_unread_stream_does_not_delay_the_others_of_its_connection(secure):
             assert messages_of(client.items) == [message["text"] for message in sent]
 
 
-def test_streams_over_tls_and_http_2(secure):
-    anna, ben = secure.users("Anna", "Ben")
-    room = anna.room("Tea", ben)
-    with http2_client(secure) as http2:
-        opening = open_events_over_http2(http2)
-        clients = [live(ben)] + [LiveClient(ben.again(), open=opening).begin() for _ in range(5)]
-        for number in range(3):
-            anna.send(room, f"message {number}")
-        for client in clients:
-            client.check()
-            assert messages_of(client.items) == ["message 0", "message 1", "message 2"]
-        clients[1].drop()
-        anna.send(room, "meanwhile")
-        clients[1].connect().check()
-        ben.again().delete(f"/v1/sessions/{own_session(ben)}")
-        for client in clients:
-            assert client.stream.last_frame().data["code"] == "session_ended"
 def test_streams_of_http_2_that_are_reset_do_not_count(secure):
     anna = secure.user("Anna")
     with Http2(secure.server) as connection:
@@ -468,3 +469,20 @@ def open_and_leave(person: Person) -> bool:
     return response.status_code == 200
 
 
+def test_streams_over_tls_and_http_2(secure):
+    anna, ben = secure.users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    with http2_client(secure) as http2:
+        opening = open_events_over_http2(http2)
+        clients = [live(ben)] + [LiveClient(ben.again(), open=opening).begin() for _ in range(5)]
+        for number in range(3):
+            anna.send(room, f"message {number}")
+        for client in clients:
+            client.check()
+            assert messages_of(client.items) == ["message 0", "message 1", "message 2"]
+        clients[1].drop()
+        anna.send(room, "meanwhile")
+        clients[1].connect().check()
+        ben.again().delete(f"/v1/sessions/{own_session(ben)}")
+        for client in clients:
+            assert client.stream.last_frame().data["code"] == "session_ended"

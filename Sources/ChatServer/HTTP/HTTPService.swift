@@ -42,10 +42,21 @@ struct HTTPService<Responder: HTTPResponder>: Service where Responder.Context ==
         // This error would have the server write another response.
         throw ChannelError.inputClosed
       }
+      if response.headers[.connection] == "close" { try await Self.end(channel) }
     } onServerRunning: {
       await onListening($0)
     }
     try await service.run()
+  }
+
+  /// Ends a connection as its response says, for example after HEAD for a stream. Hummingbird does so only if the request
+  /// says it, and would serve the requests behind this one.
+  private static func end(_ channel: any Channel) async throws {
+    channel.close(mode: .output, promise: nil)
+    let limit = channel.eventLoop.scheduleTask(in: LingeringClose.time) { channel.close(promise: nil) }
+    try await channel.closeFuture.get()
+    limit.cancel()
+    throw ChannelError.alreadyClosed
   }
 
   private func response(to request: Request, on channel: any Channel) async throws -> Response {
