@@ -35,7 +35,7 @@ extension Limits {
   public static let commandsInFlight = 64
   /// A stream ends when it has this many commands in flight, because more arrived together: the packets of one request.
   public static let commandsTogether = commandsInFlight + enginePostPackets
-  /// A stream ends when the rate limits reject this many of its commands in a row.
+  /// A stream ends when this many of its commands in a row are malformed or rejected by the rate limits.
   public static let refusedCommandsInARow = 100
   /// The longest ID that a client gives to a command, in bytes.
   public static let commandIDBytes = 64

@@ -187,8 +187,9 @@ public enum Limits {
 
   // MARK: Connections
 
-  /// The HTTP/2 frames without a request, such as WINDOW_UPDATE, that a client may send at once, and each second. Every
-  /// frame that the server sends to the client allows one more.
+  /// What a client may send on one connection without asking for anything, at once and each second: HTTP/2 frames without
+  /// a request, such as WINDOW_UPDATE; pings and pongs of a WebSocket; packets of Engine.IO that are no messages, and of
+  /// Socket.IO that are no events. Every HTTP/2 frame that the server sends to the client allows one more.
   public static let controlFrames = 1_000
   public static let controlFramesPerSecond = 100
   /// Responses are written and files are read in pieces of this many bytes, so that the server notices a client that

@@ -71,7 +71,8 @@ package struct HansardServer: Sendable {
     let origins = OriginRule(protection.crossOrigin)
     // Commands are passed to the gate, which is open by then, because the router needs what needs the services.
     let services = StreamServices(
-      chat: chat, authenticator: authenticator, limiter: limiter, opening: opening, bodies: bodies,
+      chat: chat, authenticator: authenticator, limiter: limiter, opening: opening,
+      unfinished: UnfinishedLimits(bodies: bodies, connections: protection.connections),
       responder: GateResponder(gate: gate))
     let engines = engines(configuration, services, origins, addresses, logger)
     let responder = router(configuration, limiter, addresses, opening, origins, engines).buildResponder()

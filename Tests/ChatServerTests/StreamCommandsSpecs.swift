@@ -86,14 +86,16 @@ struct StreamCommandsSpecs {
   private let commands: StreamCommands
 
   init() {
+    var settings = RateLimitSettings()
+    settings.user = RatePolicy(requests: 2, seconds: 1_000)
     commands = StreamCommands(
-      responder.callback,
+      responder.callback, RateLimiter(settings),
       from: CommandOrigin(channel: EmbeddedChannel(), address: nil, forwardedFor: nil, logger: Logger(label: "test")),
       source)
   }
 
-  private func perform(_ path: String) async throws {
-    let message = #"{"type":"command","id":"1","method":"PUT","path":"\#(path)"}"#
+  private func perform(_ path: String, method: String = "PUT") async throws {
+    let message = #"{"type":"command","id":"1","method":"\#(method)","path":"\#(path)"}"#
     guard case .command(_, let frame) = try SocketFrame(.text(Array(message.utf8))) else {
       Issue.record("no command")
       return
@@ -233,6 +235,20 @@ struct StreamCommandsSpecs {
     try await perform(Limits.refusedCommandsInARow - 1, .tooManyRequests)
     try await perform(1, .notFound)
     try await perform(Limits.refusedCommandsInARow, .tooManyRequests)
+    #expect(commands.areTooMany)
+  }
+
+  @Test("that no request can be made of count as requests of their user, and are too many when 100 in a row were such")
+  func malformed() async throws {
+    let user = Principal(user: UserID(UUIDBytes(high: 1, low: 1)))
+    commands.caller = Caller(principal: user, expiresAt: nil, credentials: Credentials(authorization: nil))
+    let first = (0..<3).map { _ in commands.refuse(Refusal.invalidField("x")) }
+    #expect(first.map(\.status) == [400, 400, 429])
+    #expect(first.map { $0.headers["Retry-After"] != nil } == [false, false, true])
+    for _ in first.count..<Limits.refusedCommandsInARow - 1 { _ = commands.refuse(Refusal.invalidField("x")) }
+    #expect(!commands.areTooMany)
+    try await perform("/1", method: "GET")
+    #expect(await response() == 429)
     #expect(commands.areTooMany)
   }
 }

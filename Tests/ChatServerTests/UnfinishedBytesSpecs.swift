@@ -11,12 +11,21 @@ import Testing
 private struct Address {
   let log = CapturedLog()
   let bodies = BodyBudget(bytesOfAddress: 100)
+  /// 60 bytes have 16 seconds.
+  let connections: ConnectionSettings
+
+  init() {
+    var settings = ConnectionSettings()
+    (settings.bodySeconds, settings.bodyBytesPerSecond) = (10, 10)
+    connections = settings
+  }
 
   func open(longestMessage: Int = .max) throws -> (EmbeddedChannel, RecordingApplication) {
     let (channel, application) = (EmbeddedChannel(), RecordingApplication(longestMessage: longestMessage))
     let frames = CountedFrameDecoder(longestFrame: 128)
     let address = try #require(NetworkAddress("10.0.0.1"))
-    let unfinished = UnfinishedBytes(bodies, of: address, log.logger)
+    let limits = UnfinishedLimits(bodies: bodies, connections: connections)
+    let unfinished = UnfinishedBytes(limits, of: address, log.logger)
     let handler = WebSocketHandler(.small, frames, unfinished, on: channel.eventLoop)
     try channel.pipeline.syncOperations.addHandlers([ByteToMessageHandler(frames), handler])
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
@@ -72,6 +81,53 @@ struct UnfinishedBytesSpecs {
       #expect(kept.calls == [.opened])
       #expect(try address.hasRoom(40))
     }
+  }
+
+  @Test("must be complete in time, whatever else its client sends; each message has its own time")
+  func slow() throws {
+    for beginning in [Self.fragment, Self.partOfFrame] {
+      let (socket, application) = try Address().open()
+      let loop = socket.embeddedEventLoop
+      try socket.writeInbound(beginning)
+      loop.advanceTime(by: .seconds(15))
+      #expect(application.calls == [.opened])
+      loop.advanceTime(by: .seconds(1))
+      #expect(application.calls == [.opened, .failed(.messageTooSlow), .closed(.failed)])
+    }
+    let (socket, application) = try Address().open()
+    for _ in 0..<3 {
+      try socket.writeInbound(Self.fragment)
+      socket.embeddedEventLoop.advanceTime(by: .seconds(15))
+      try socket.writeInbound(ClientFrames.encode(.ping, []))
+      try socket.writeInbound(ClientFrames.encode(.continuation, [0x61]))
+      #expect(application.calls.last == .received(.text(Self.bytes + [0x61])))
+    }
+    try socket.writeInbound(Self.fragment)
+    try socket.writeInbound(ClientFrames.encode(.continuation, [0x61, 0x61, 0x61, 0x61], isFinal: false))
+    socket.embeddedEventLoop.advanceTime(by: .milliseconds(16_399))
+    #expect(application.calls.count == 4)
+    socket.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+    #expect(application.calls.contains(.failed(.messageTooSlow)))
+  }
+
+  @Test("has its time again after the server has not read for a while")
+  func paused() throws {
+    let (socket, application) = try Address().open()
+    let loop = socket.embeddedEventLoop
+    socket.read()
+    try socket.writeInbound(Self.fragment)
+    application.socket?.pauseReading()
+    socket.read()
+    loop.advanceTime(by: .seconds(15))
+    application.socket?.resumeReading()
+    loop.advanceTime(by: .seconds(9))
+    #expect(application.calls == [.opened])
+    application.socket?.pauseReading()
+    loop.advanceTime(by: .seconds(100))
+    #expect(application.calls == [.opened])
+    application.socket?.resumeReading()
+    loop.advanceTime(by: .seconds(20))
+    #expect(application.calls.contains(.failed(.messageTooSlow)))
   }
 
   @Test("is at most what the application takes", arguments: [(60, true), (59, false)])

@@ -82,6 +82,19 @@ struct WebSocketHandlerSpecs {
     }
   }
 
+  @Test("whose client sends too many pings and pongs is closed")
+  func controlFrames() throws {
+    let socket = try Socket()
+    for _ in 0..<Limits.controlFrames { try socket.send(ClientFrames.encode(.ping, [])) }
+    socket.wait(seconds: 1)
+    for _ in 0..<Limits.controlFramesPerSecond { try socket.send(ClientFrames.encode(.pong, [])) }
+    #expect(socket.application.calls == [.opened])
+    try socket.send(ClientFrames.encode(.pong, []))
+    #expect(socket.application.calls == [.opened, .failed(.tooManyControlFrames), .closed(.failed)])
+    let close = WebSocketClose(.policyViolation, reason: "too_many_commands").frame
+    #expect(try Array(socket.received().suffix(close.count)) == close)
+  }
+
   @Test("that is closed by its client gets the code back and is told so once")
   func closedByClient() throws {
     let socket = try Socket()

@@ -31,6 +31,10 @@ APP, EVIL = "https://app.example.org", "https://evil.example.org"
 COMMANDS_IN_FLIGHT = 64
 COMMAND_ID_BYTES = 64
 REFUSED_IN_A_ROW = 100
+# Of a server with limits.
+USER_REQUESTS = 50
+# Limits.controlFrames
+CONTROL_FRAMES = 1_000
 MESSAGE_BYTES = (128 + 4) * 1024
 FRAGMENTS = 1024
 # More than fits into all buffers between the server and a client that reads nothing.
@@ -274,13 +278,13 @@ def test_a_stream_ends_when_its_token_expires_unless_it_is_renewed(brief):
             tokens = brief.nobody.post("/v1/sessions/refresh", {"refreshToken": tokens["refreshToken"]})
             renewed.authenticate(tokens["accessToken"])
         assert renewed.ready()["expiresAt"] > first
+        # The first of these tokens is long over.
+        renewed.authenticate()
+        ended(renewed, "access_token_expired")
         end = ended(ends, "access_token_expired")
         assert "resumeAfterMilliseconds" not in end
 
 
-        # The first of these tokens is long over.
-        renewed.authenticate()
-        ended(renewed, "access_token_expired")
 # MARK: Commands
 
 
@@ -419,7 +423,7 @@ def test_a_body_that_is_too_large(stream, room):
 @pytest.fixture
 def limited(tmp_path):
     """A server with a limit for the requests of a user."""
-    environment = {"HANSARD_RATE_LIMITS_USER_REQUESTS": "50", "HANSARD_RATE_LIMITS_USER_SECONDS": "1000"}
+    environment = {"HANSARD_RATE_LIMITS_USER_REQUESTS": f"{USER_REQUESTS}", "HANSARD_RATE_LIMITS_USER_SECONDS": "1000"}
     server = Server(tmp_path / "data", environment=environment).start()
     yield World(server)
     server.end()
@@ -444,6 +448,41 @@ def test_rate_limits(limited):
         assert ended(stream, "too_many_commands").get("resumeAfterMilliseconds") is None
         rejected = [response for response in stream.responses.values() if response.status_code == 429]
         assert refused_before + len(rejected) >= REFUSED_IN_A_ROW
+
+
+def test_malformed_commands_count_like_requests(limited):
+    dora = limited.user("Dora")
+    with connect(dora) as stream:
+        stream.ready()
+        kinds = [({}, "invalid_field"), ({"method": "GET", "path": "/v1/me"}, "method_not_allowed")]
+        for number in range(USER_REQUESTS + 1):
+            fields, code = kinds[number % len(kinds)]
+            response = stream.malformed({"id": f"{number}"} | fields)
+            assert response.body["code"] in (code, "rate_limited")
+        assert response.body["code"] == "rate_limited" and int(response.headers["Retry-After"]) > 0
+        dora.refused("rate_limited", "GET", "/v1/me")
+
+
+def test_many_malformed_commands_in_a_row_end_the_stream(stream, room):
+    for number in range(REFUSED_IN_A_ROW - 1):
+        stream.malformed({"id": f"{number}"})
+    # This one begins the count again.
+    stream.command("PUT", room.message(new_id()), {"text": "x"})
+    for number in range(REFUSED_IN_A_ROW - 1):
+        stream.malformed({"id": f"{number}"})
+    stream.send({"type": "command", "id": "last", "method": "GET", "path": "/v1/me"})
+    ended(stream, "too_many_commands")
+
+
+@pytest.mark.parametrize("opcode", [websocket.PING, websocket.PONG])
+def test_many_pings_and_pongs_end_the_stream(stream, room, opcode):
+    frame = websocket.encode(opcode, b"")
+    stream.connection.socket.sendall(frame * CONTROL_FRAMES)
+    stream.command("PUT", room.message(new_id()), {"text": "x"})
+    # The server can close before it has all of them.
+    with contextlib.suppress(OSError):
+        stream.connection.socket.sendall(frame * (3 * CONTROL_FRAMES))
+    ended(stream, "too_many_commands")
 
 
 # MARK: Messages that mean nothing
@@ -520,6 +559,18 @@ def test_an_origin_that_is_not_allowed(anna, origin):
     assert (refused.value.response.status_code, problem["code"]) == (403, "origin_not_allowed")
 
 
+@pytest.mark.parametrize("origins", [
+    (APP, EVIL), (EVIL, APP), (f"{APP}, {EVIL}",), (f"{APP}:444",), (f"{APP}.",), (APP.upper(),), (APP.replace("//", "//sub."),),
+    (APP.replace("https", "http"),), (f"{APP}@evil.example.org",), ("NULL",), ("*",),
+], ids=lambda origins: " ".join(origins))
+@pytest.mark.parametrize("path", [SOCKET, "/socket.io/?EIO=4&transport=websocket"], ids=["socket", "socket.io"])
+def test_fields_that_only_resemble_an_allowed_origin(server, path, origins):
+    fields = "".join(f"Origin: {origin}\r\n" for origin in origins)
+    with socket.create_connection(("127.0.0.1", server.port), TIMEOUT_SECONDS) as connection:
+        connection.sendall(websocket.upgrade(path, more=fields))
+        assert connection.recv(65536).startswith(b"HTTP/1.1 403 ")
+
+
 def test_requests_that_do_not_become_a_websocket(world, anna):
     nobody = world.nobody
     response = nobody.request("GET", SOCKET)
@@ -559,18 +610,6 @@ def test_a_command_that_ends_its_own_session_has_a_response(anna, stream):
 
 def test_a_server_that_stops(own_world):
     """Each command that was performed has a response, and no other."""
-@pytest.mark.parametrize("origins", [
-    (APP, EVIL), (EVIL, APP), (f"{APP}, {EVIL}",), (f"{APP}:444",), (f"{APP}.",), (APP.upper(),), (APP.replace("//", "//sub."),),
-    (APP.replace("https", "http"),), (f"{APP}@evil.example.org",), ("NULL",), ("*",),
-], ids=lambda origins: " ".join(origins))
-@pytest.mark.parametrize("path", [SOCKET, "/socket.io/?EIO=4&transport=websocket"], ids=["socket", "socket.io"])
-def test_fields_that_only_resemble_an_allowed_origin(server, path, origins):
-    fields = "".join(f"Origin: {origin}\r\n" for origin in origins)
-    with socket.create_connection(("127.0.0.1", server.port), TIMEOUT_SECONDS) as connection:
-        connection.sendall(websocket.upgrade(path, more=fields))
-        assert connection.recv(65536).startswith(b"HTTP/1.1 403 ")
-
-
     anna, ben = own_world.users("Anna", "Ben")
     room = anna.room("Tea", ben)
     client, writer = live(anna.again()), connect(ben.again())

@@ -2,12 +2,14 @@
 
 import asyncio
 import concurrent.futures
+import contextlib
 import json
 import queue
 
 import pytest
 import requests
 import socketio
+from websockets.exceptions import ConnectionClosed
 
 from harness.client import new_id
 from harness.engine import PATIENCE_SECONDS, SEPARATOR, Engine, closes, error, receive
@@ -16,6 +18,9 @@ from harness.server import UNLIMITED, Server
 
 PATH = "/socket.io/"
 TRANSPORTS = {"polling": ["polling"], "websocket": ["websocket"], "upgrade": ["polling", "websocket"]}
+REFUSED_IN_A_ROW = 100
+# Limits.controlFrames
+CONTROL_PACKETS = 1_000
 APP, OTHER = "https://app.example.org", "https://evil.example.org"
 
 
@@ -388,6 +393,39 @@ def test_a_packet_that_is_not_possible_ends_the_session(engine):
         with engine.opened() as ws:
             ws.send(packet)
             assert closes(ws), packet
+
+
+@pytest.mark.parametrize("packet", ["3", "6", "431[]", "40/other,"], ids=["pong", "noop", "acknowledgement", "connect"])
+def test_many_packets_that_ask_for_nothing_end_the_session(world, engine, packet):
+    with engine.opened() as ws:
+        opened(ws, world.user("Anna"), include=["message"])
+        with contextlib.suppress(ConnectionClosed):
+            for _ in range(3 * CONTROL_PACKETS):
+                ws.send(packet)
+        assert closes(ws)
+        assert (ws.protocol.close_code, ws.protocol.close_reason) == (1008, "too_many_commands")
+
+
+def test_many_bad_events_in_a_row_end_the_namespace(world, engine):
+    with engine.opened() as ws:
+        opened(ws, world.user("Anna"), include=["message"])
+        for _ in range(REFUSED_IN_A_ROW):
+            ws.send('421["command",{"method":"GET","path":"/v1/me"}]')
+        answers = [event_after_sync(ws) for _ in range(REFUSED_IN_A_ROW)]
+        assert {json.loads(answer.removeprefix("431"))[0]["status"] for answer in answers} == {405}
+        name, end = json.loads(event_after_sync(ws).removeprefix("42"))
+        assert (name, end["code"]) == ("end", "too_many_commands")
+
+
+def test_a_token_in_a_packet_counts_like_a_request(tmp_path):
+    environment = {"HANSARD_RATE_LIMITS_ADDRESS_REQUESTS": "20", "HANSARD_RATE_LIMITS_ADDRESS_SECONDS": "1000"}
+    server = Server(tmp_path / "data", environment=environment).start()
+    try:
+        with Engine(server, PATH).opened() as ws:
+            codes = [connect_error(ws, '{"token":"abc"}')["code"] for _ in range(21)]
+            assert codes[0] == "access_token_invalid" and codes[-1] == "rate_limited", codes
+    finally:
+        server.end()
 
 
 def test_an_address_has_a_limited_number_of_sessions(tmp_path):

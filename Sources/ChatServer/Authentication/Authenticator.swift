@@ -59,11 +59,13 @@ package final class Authenticator: Sendable {
   }
 
   /// Whether the request has a valid service token.
-  func isOfService(_ request: Request) -> Bool {
+  func isOfService(_ request: Request) -> Bool { isOfService(Credentials(of: request)) }
+
+  func isOfService(_ credentials: Credentials) -> Bool {
     // Checks the prefix by bytes first, because nearly every request comes from a user.
-    guard let header = request.headers[.authorization],
+    guard let header = credentials.authorization,
       header.utf8.dropFirst("Bearer ".utf8.count).starts(with: AdministratorToken.prefix.utf8),
-      let token = try? bearerToken(in: Credentials(of: request))
+      let token = try? bearerToken(in: credentials)
     else { return false }
     return administrator.matches(token)
   }

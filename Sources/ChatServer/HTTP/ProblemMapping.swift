@@ -158,7 +158,12 @@ struct ProblemMapping {
     case .tooManyCommands:
       self.init(
         .tooManyCommands,
-        "A rate limit rejected \(Limits.refusedCommandsInARow) commands in a row, so the stream ends here.")
+        "\(Limits.refusedCommandsInARow) commands in a row were malformed or rejected by a rate limit, so the stream ends here."
+      )
+    case .tooManyControlFrames:
+      self.init(
+        .tooManyCommands,
+        "A client may send \(Limits.controlFramesPerSecond) pings and pongs per second, so the stream ends here.")
     case .originNotAllowed:
       self.init(.originNotAllowed, "Web pages of this origin may not use the server. The operator can allow it.")
     case .upgradeRequired:

@@ -50,6 +50,8 @@ enum Refusal: Error, Hashable {
   /// The server cannot serve requests now; the text says why.
   case unready(String)
   case tooManyCommands
+  /// Too many pings and pongs over a WebSocket.
+  case tooManyControlFrames
   /// The request comes from a web page of another origin.
   case originNotAllowed
   /// The path is that of a WebSocket.

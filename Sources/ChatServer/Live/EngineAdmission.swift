@@ -14,7 +14,7 @@ extension EngineEndpoint: WebSocketAdmission {
       return WebSocketAcceptance(
         limits: WebSocketConnection.Limits(
           messages: messages, pingInterval: nil, silence: nil, closing: .seconds(Limits.webSocketClosingSeconds)),
-        unfinished: settings.bodies.map { UnfinishedBytes($0, of: context.address, context.logger) },
+        unfinished: settings.unfinished.map { UnfinishedBytes($0, of: context.address, context.logger) },
         makeApplication: { socket })
     }
   }

@@ -31,6 +31,8 @@ final class EngineConnection {
   private var later: [Turn] = []
   private var isPerforming = false
   private let timer: SessionTimer
+  /// For packets that ask for nothing.
+  private var packets = FrameBudget(at: NIODeadline.now().uptimeNanosecondsSinceStart)
 
   /// - Parameters:
   ///   - session: opened now, at the time zero.
@@ -93,7 +95,21 @@ final class EngineConnection {
   }
 
   func received(_ message: WebSocketMessage, on socket: EngineSocket) {
-    take { [self] session, now in self.socket === socket ? session.socketMessage(message, now: now) : [] }
+    take { [self] session, now in
+      guard self.socket === socket else { return [] }
+      let actions = session.socketMessage(message, now: now)
+      return actions.isEmpty ? count(&session, now) : actions
+    }
+  }
+
+  /// Counts a packet that asks for nothing. With too many of them, the session ends.
+  func countPacket() {
+    take { [self] session, now in count(&session, now) }
+  }
+
+  private func count(_ session: inout EngineSession, _ now: Duration) -> [EngineAction] {
+    let isAdmitted = packets.spend(1, at: NIODeadline.now().uptimeNanosecondsSinceStart)
+    return isAdmitted ? [] : session.close(.tooManyPackets, now: now)
   }
 
   func closed(_ socket: EngineSocket) {

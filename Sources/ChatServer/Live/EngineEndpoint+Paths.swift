@@ -14,9 +14,10 @@ extension EngineEndpoint {
   ) -> EngineEndpoint {
     EngineEndpoint(
       Settings(
-        path: chatPath, limits: .chat, origins: origins, addresses: addresses, logger: logger, bodies: services.bodies,
+        path: chatPath, limits: .chat, origins: origins, addresses: addresses, logger: logger,
+        unfinished: services.unfinished,
         makeApplication: { channel in
-          let unfinished = UnfinishedBytes(services.bodies, of: channel.origin.address, channel.origin.logger)
+          let unfinished = UnfinishedBytes(services.unfinished, of: channel.origin.address, channel.origin.logger)
           return SocketTransport(channel, .chat, unfinished) { SyncNamespace(services, $0) }
         }))
   }

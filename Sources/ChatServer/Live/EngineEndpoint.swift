@@ -15,8 +15,8 @@ final class EngineEndpoint: Sendable {
     var origins: OriginRule?
     var addresses: AddressRateCheck
     var logger: Logger
-    /// Charged with unfinished messages; nil if they are not charged.
-    var bodies: BodyBudget?
+    /// The limits of unfinished messages; nil if they have none but their size.
+    var unfinished: UnfinishedLimits?
     /// Makes the application of a session. Called on the event loop of the session.
     var makeApplication: @Sendable (EngineChannel) -> any EngineApplication
   }

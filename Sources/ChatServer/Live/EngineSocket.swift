@@ -86,7 +86,7 @@ final class EngineSocket: WebSocketApplication, Sendable {
 extension EngineEnding {
   var closeCode: WebSocketCloseCode {
     switch self {
-    case .malformed: .policyViolation
+    case .malformed, .tooManyPackets: .policyViolation
     case .bufferFull: .tryAgainLater
     case .closedByClient, .closedByServer, .socketClosed, .requestCancelled, .duplicatePoll, .duplicatePost,
       .pingTimeout:
@@ -99,6 +99,7 @@ extension EngineEnding {
     case .malformed: ProblemCode.engineRequestInvalid.rawValue
     case .pingTimeout: "ping_timeout"
     case .bufferFull: "reader_too_slow"
+    case .tooManyPackets: ProblemCode.tooManyCommands.rawValue
     case .closedByClient, .closedByServer, .socketClosed, .requestCancelled, .duplicatePoll, .duplicatePost: ""
     }
   }

@@ -13,7 +13,7 @@ struct StreamServices: Sendable {
   let authenticator: Authenticator
   let limiter: RateLimiter
   let opening: StreamOpening
-  let bodies: BodyBudget
+  let unfinished: UnfinishedLimits
   /// Handles a command as any other request is handled.
   let responder: any HTTPResponder<ServerContext>
 }
@@ -45,7 +45,7 @@ final class MessageStream: Sendable {
     self.services = services
     self.port = port
     self.origin = origin
-    commands = StreamCommands(services.responder, from: origin, port)
+    commands = StreamCommands(services.responder, services.limiter, from: origin, port)
   }
 
   // MARK: Beginning and end
@@ -73,7 +73,7 @@ final class MessageStream: Sendable {
       guard case .beginning = state else { throw CancellationError() }
       state = .open(caller, stream.subscription)
     }
-    commands.credentials = credentials
+    commands.caller = caller
     port.ready(StreamReady(expiresAt: caller.expiresAt))
     return stream
   }
@@ -115,6 +115,15 @@ final class MessageStream: Sendable {
     if let end { self.end(end) } else { cancel() }
   }
 
+  /// Counts a token that is about to be checked as a request of the client's address. A WebSocket has been counted with
+  /// its handshake.
+  func admit(_ credentials: Credentials) throws(Refusal) {
+    guard let address = origin.address,
+      services.limiter.countsServices || !services.authenticator.isOfService(credentials)
+    else { return }
+    _ = try services.limiter.admit(address)
+  }
+
   private func authenticate(_ credentials: Credentials) async throws -> Caller {
     let endpoint = Endpoints.syncStream.erased
     guard let caller = try await services.authenticator.caller(credentials, for: endpoint, at: services.chat.now())
@@ -129,10 +138,17 @@ final class MessageStream: Sendable {
   /// Call it on the event loop of the port.
   func perform(_ frame: CommandFrame, completion: @escaping StreamCommands.Completion) {
     guard !commands.areTooMany else { return end(refusing: Refusal.tooManyCommands) }
-    commands.perform(frame) { [self] response in
-      completion(response)
-      if commands.areTooMany { end(refusing: Refusal.tooManyCommands) }
-    }
+    commands.perform(frame) { [self] in complete($0, completion) }
+  }
+
+  /// Responds to a message that is not a command which could be performed.
+  func refuse(_ error: any Error, completion: StreamCommands.Completion) {
+    complete(commands.refuse(error), completion)
+  }
+
+  private func complete(_ response: CommandResponse, _ completion: StreamCommands.Completion) {
+    completion(response)
+    if commands.areTooMany { end(refusing: Refusal.tooManyCommands) }
   }
 
   /// Renews the token. It must be of the same user and session, otherwise the stream ends. The client's next messages are
@@ -158,9 +174,10 @@ final class MessageStream: Sendable {
 
   private func renew(_ credentials: Credentials) async throws -> StreamReady {
     guard case .open(let before, let subscription) = state.withLock({ $0 }) else { throw Refusal.accessTokenMissing }
+    try admit(credentials)
     let caller = try await authenticate(credentials)
     guard caller.principal == before.principal else { throw Refusal.accessTokenInvalid }
-    commands.credentials = credentials
+    commands.caller = caller
     subscription.renew(until: caller.expiresAt)
     return StreamReady(expiresAt: caller.expiresAt)
   }

@@ -7,7 +7,7 @@ final class SocketTransport: EngineApplication {
   private let channel: EngineChannel
   private let makeApplication: @Sendable (SocketConnection) -> any SocketApplication
   private var session: SocketSession
-  /// Nil if unfinished packets are not charged.
+  /// Nil if unfinished packets have no limits but their size.
   private var unfinished: UnfinishedBytes?
   private var applications: [SocketSession.ConnectionID: any SocketApplication] = [:]
   private let timer: SessionTimer
@@ -31,15 +31,17 @@ final class SocketTransport: EngineApplication {
   func received(_ message: EngineMessage) {
     let actions = session.receive(message, now: timer.now)
     do throws(ServiceError) {
-      try unfinished?.hold(session.unfinishedBytes)
+      try unfinished?.hold(session.unfinishedBytes, at: timer.now)
     } catch {
       channel.close()
     }
+    // The application counts events, each when all of its attachments have arrived.
+    if session.unfinishedBytes == 0, !actions.contains(where: \.isEvent) { channel.countPacket() }
     perform(actions)
   }
 
   func ended(_ ending: EngineEnding) {
-    try? unfinished?.hold(0)
+    unfinished?.release()
     perform(session.engineEnded())
   }
 
@@ -101,12 +103,25 @@ final class SocketTransport: EngineApplication {
   }
 
   private func setTimer() {
-    timer.set(session.deadline) { [self] in perform(session.tick(now: timer.now)) }
+    let deadlines = [session.deadline, unfinished?.deadline].compactMap(\.self)
+    timer.set(deadlines.min()) { [self] in
+      if let deadline = unfinished?.deadline, deadline <= timer.now { channel.close() }
+      perform(session.tick(now: timer.now))
+    }
   }
 }
 
 @available(*, unavailable)
 extension SocketTransport: Sendable {}
+
+extension SocketSession.Action {
+  fileprivate var isEvent: Bool {
+    switch self {
+    case .event: true
+    case .connect, .disconnected, .send, .close: false
+    }
+  }
+}
 
 extension EngineSessionID {
   /// A new ID, from the generator of the system.

@@ -31,16 +31,18 @@ struct CommandResponse: Sendable {
     let mapping = ProblemMapping(error)
     let problem = mapping.problem(requestID: RequestID().description)
     status = mapping.status.code
-    headers = [:]
+    headers = Self.headers(mapping.headers)
     body = (try? JSONBody.encode(problem)) ?? ByteBuffer()
   }
 
   fileprivate init(_ response: Response, body: ByteBuffer) {
     status = response.status.code
-    headers = [HTTPField.Name.retryAfter, .eTag].reduce(into: [:]) { headers, name in
-      headers[name.rawName] = response.headers[name]
-    }
+    headers = Self.headers(response.headers)
     self.body = body
+  }
+
+  private static func headers(_ fields: HTTPFields) -> [String: String] {
+    [HTTPField.Name.retryAfter, .eTag].reduce(into: [:]) { headers, name in headers[name.rawName] = fields[name] }
   }
 }
 
@@ -68,10 +70,10 @@ final class StreamCommands: Sendable {
   }
 
   private struct State {
-    var credentials: Credentials?
+    var caller: Caller?
     /// Commands that have no response yet.
     var inFlight = 0
-    /// How many in a row the rate limits have rejected.
+    /// How many in a row were malformed, or rejected by the rate limits.
     var refusedInARow = 0
     /// How often `pause` was called and `resume` was not.
     var pauses = 0
@@ -86,24 +88,29 @@ final class StreamCommands: Sendable {
   }
 
   private let responder: any HTTPResponder<ServerContext>
+  private let limiter: RateLimiter
   private let origin: CommandOrigin
   private let source: any MessageSource
   private let state = Mutex(State())
 
-  init(_ responder: any HTTPResponder<ServerContext>, from origin: CommandOrigin, _ source: any MessageSource) {
+  init(
+    _ responder: any HTTPResponder<ServerContext>, _ limiter: RateLimiter, from origin: CommandOrigin,
+    _ source: any MessageSource
+  ) {
     self.responder = responder
+    self.limiter = limiter
     self.origin = origin
     self.source = source
   }
 
-  /// The credentials of the stream, with its newest token.
-  var credentials: Credentials? {
-    get { state.withLock { $0.credentials } }
-    set { state.withLock { $0.credentials = newValue } }
+  /// Whose stream it is, with the newest token.
+  var caller: Caller? {
+    get { state.withLock { $0.caller } }
+    set { state.withLock { $0.caller = newValue } }
   }
 
-  /// Whether the stream should end, because the rate limits have rejected so many commands, or because so many arrived
-  /// together.
+  /// Whether the stream should end, because so many commands in a row were malformed or rejected by the rate limits, or
+  /// because so many arrived together.
   var areTooMany: Bool {
     state.withLock { $0.refusedInARow >= Limits.refusedCommandsInARow || $0.inFlight >= Limits.commandsTogether }
   }
@@ -204,9 +211,6 @@ final class StreamCommands: Sendable {
   }
 
   private func complete(_ command: Queued, _ response: CommandResponse) {
-    state.withLock { state in
-      state.refusedInARow = response.status == HTTPResponse.Status.tooManyRequests.code ? state.refusedInARow + 1 : 0
-    }
     // Its response counts as sent before the stream can end.
     command.completion(response)
     let (isDone, isPaused) = state.withLock { state in
@@ -220,8 +224,19 @@ final class StreamCommands: Sendable {
   // MARK: One command
 
   private func respond(to frame: CommandFrame, _ turn: CommandTurn) async -> CommandResponse {
+    let request: Request
     do {
-      let request = try CommandRequest(frame, credentials, forwardedFor: origin.forwardedFor).request
+      request = try CommandRequest(frame, caller?.credentials, forwardedFor: origin.forwardedFor).request
+    } catch {
+      return refuse(error)
+    }
+    let response = await respond(to: request, turn)
+    count(isRefused: response.status == HTTPResponse.Status.tooManyRequests.code)
+    return response
+  }
+
+  private func respond(to request: Request, _ turn: CommandTurn) async -> CommandResponse {
+    do {
       let context = ServerContext(on: origin.channel, client: origin.address, origin.logger)
       let response = try await CommandTurn.$current.withValue(turn) {
         try await responder.respond(to: request, context: context)
@@ -230,6 +245,22 @@ final class StreamCommands: Sendable {
     } catch {
       return CommandResponse(refusing: error)
     }
+  }
+
+  /// Responds to a command that no request can be made of. It counts as a request all the same.
+  func refuse(_ error: any Error) -> CommandResponse {
+    count(isRefused: true)
+    var reason = error
+    do throws(Refusal) {
+      if let caller { try limiter.admitMessage(of: caller.principal, at: origin.address) }
+    } catch {
+      reason = error
+    }
+    return CommandResponse(refusing: reason)
+  }
+
+  private func count(isRefused: Bool) {
+    state.withLock { $0.refusedInARow = isRefused ? $0.refusedInARow + 1 : 0 }
   }
 }
 

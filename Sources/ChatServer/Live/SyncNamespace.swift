@@ -25,7 +25,9 @@ final class SyncNamespace: SocketApplication {
   func connect(_ payload: [UInt8]?) {
     do {
       let frame = try Self.frame(AuthenticateFrame.self, payload ?? Array("{}".utf8))
-      stream.start(try credentials(frame), try options(frame))
+      let (credentials, options) = (try credentials(frame), try options(frame))
+      try stream.admit(credentials)
+      stream.start(credentials, options)
     } catch {
       stream.end(refusing: error)
     }
@@ -75,7 +77,7 @@ final class SyncNamespace: SocketApplication {
     } catch {
       // A client that waits for an acknowledgement gets the problem.
       guard acknowledgement != nil else { return stream.end(refusing: error) }
-      port.acknowledge(acknowledgement, CommandResponse(refusing: error).json)
+      stream.refuse(error) { [port] in port.acknowledge(acknowledgement, $0.json) }
     }
   }
 

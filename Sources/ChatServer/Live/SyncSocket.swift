@@ -97,7 +97,7 @@ final class SyncSocket: WebSocketApplication {
         if response.status >= 400 { port.respond(response, to: nil) }
       }
     case .malformedCommand(let id, let error):
-      port.respond(CommandResponse(refusing: error), to: id)
+      stream.refuse(error) { port.respond($0, to: id) }
     }
   }
 }
@@ -180,6 +180,8 @@ extension WebSocketFailure {
       Refusal.webSocketMalformed("a message can have at most \(Limits.streamFragments) fragments")
     case .invalidUTF8: Refusal.invalidUTF8
     case .overBudget: ServiceError.overloaded
+    case .messageTooSlow: Refusal.webSocketMalformed("a message arrived too slowly")
+    case .tooManyControlFrames: Refusal.tooManyControlFrames
     case .unmasked, .reservedBits, .unknownOpcode, .fragmentedControl, .controlTooLong, .unexpectedContinuation,
       .interleavedMessage, .malformedClose, .invalidCloseCode:
       Refusal.webSocketMalformed("\(self)")

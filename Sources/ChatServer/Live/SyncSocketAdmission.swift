@@ -37,7 +37,7 @@ struct SyncSocketAdmission: WebSocketAdmission {
         let credentials = try tickets.credentials(of: request, for: endpoint)
         return credentials.authorization == nil ? nil : credentials
       }, options: { try SyncOptions(request.uri) }, origin: origin)
-    let unfinished = UnfinishedBytes(services.bodies, of: context.address, context.logger)
+    let unfinished = UnfinishedBytes(services.unfinished, of: context.address, context.logger)
     return WebSocketAcceptance(limits: Self.limits, unfinished: unfinished) { [services] in
       SyncSocket(services, beginning)
     }

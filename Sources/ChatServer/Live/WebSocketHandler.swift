@@ -17,7 +17,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private var connection: WebSocketConnection
   private let frames: CountedFrameDecoder
-  /// Nil if unfinished messages are not charged.
+  /// Nil if unfinished messages have no limits but their size.
   private var unfinished: UnfinishedBytes?
   /// Nil before the handshake is complete, and after the application was told that the connection has ended.
   private var application: (any WebSocketApplication)?
@@ -37,6 +37,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private var isDetached = false
   private var closesOfTask = ClosesOfTask()
   private var writable = WritableWatches()
+  private var controlFrames: FrameBudget
 
   /// - Parameter frames: the decoder in front of this handler.
   init(
@@ -45,6 +46,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   ) {
     self.frames = frames
     self.unfinished = unfinished
+    controlFrames = FrameBudget(at: eventLoop.now.uptimeNanosecondsSinceStart)
     connection = WebSocketConnection(limits: limits, now: Self.now(eventLoop))
   }
 
@@ -113,20 +115,25 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
     guard let context else { return }
     isDelivering = true
     defer { isDelivering = false }
+    if frame.opcode.isControlOpcode, !controlFrames.spend(1, at: context.eventLoop.now.uptimeNanosecondsSinceStart) {
+      return perform(connection.fail(.tooManyControlFrames))
+    }
     let now = Self.now(context.eventLoop)
     perform(connection.receive(WebSocketFrameHeader(frame), payload: frame.payload, now: now))
   }
 
-  /// Charges what is held, and ends the connection if that is too much.
+  /// Counts what is held, and ends the connection if that is too much.
   private func countUnfinished() {
-    guard let application else { return }
+    guard let application, let context else { return }
     let message = frames.unfinishedBytes + connection.unfinishedBytes
     guard message <= application.longestMessage else { return perform(connection.fail(.messageTooLarge)) }
     do throws(ServiceError) {
-      try unfinished?.hold(held.reduce(message) { $0 + $1.data.readableBytes })
+      let waiting = held.reduce(0) { $0 + $1.data.readableBytes }
+      try unfinished?.hold(message, waiting: waiting, at: Self.now(context.eventLoop))
     } catch {
       perform(connection.fail(.overBudget))
     }
+    if message > 0 { arm() }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -190,6 +197,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private func readIfWanted() {
     guard hasHeldRead, application == nil || isReading else { return }
     hasHeldRead = false
+    if let context { unfinished?.restart(at: Self.now(context.eventLoop)) }
     context?.read()
   }
 
@@ -208,7 +216,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
       case .write(let bytes): write(ByteBuffer(bytes: bytes))
       case .failed(let failure):
         application?.failed(failure)
-        close(failure.closeCode, reason: failure == .overBudget ? ProblemCode.overloaded.rawValue : "")
+        close(failure.closeCode, reason: failure.code?.rawValue ?? "")
       case .end(let ending): finish(ending)
       }
     }
@@ -216,6 +224,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func deliver(_ message: WebSocketMessage) {
     guard let application else { return }
+    unfinished?.complete()
     guard message.bytes.count <= application.longestMessage else { return perform(connection.fail(.messageTooLarge)) }
     application.received(message)
   }
@@ -233,7 +242,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
     timer?.cancel()
     timer = nil
     held.removeAll()
-    try? unfinished?.hold(0)
+    unfinished?.release()
     application.closed(ending)
     writable.fail(ChannelError.ioOnClosedChannel)
     if ending != .disconnected, let context { LingeringClose.begin(context) }
@@ -265,7 +274,8 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// A deadline that moves later leaves the timer in place.
   private func arm() {
-    guard let context, application != nil, let deadline = connection.deadline else { return }
+    let deadlines = [connection.deadline, unfinished?.deadline].compactMap(\.self)
+    guard let context, application != nil, let deadline = deadlines.min() else { return }
     if timer != nil, timerDeadline <= deadline { return }
     timer?.cancel()
     timerDeadline = deadline
@@ -276,7 +286,13 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private func tick() {
     timer = nil
     guard let context, application != nil else { return }
-    perform(connection.tick(now: Self.now(context.eventLoop), isReading: isReading))
+    let now = Self.now(context.eventLoop)
+    if !isReading {
+      unfinished?.restart(at: now)
+    } else if let deadline = unfinished?.deadline, deadline <= now {
+      perform(connection.fail(.messageTooSlow))
+    }
+    perform(connection.tick(now: now, isReading: isReading))
     arm()
   }
 }
@@ -321,6 +337,20 @@ extension UInt64 {
   fileprivate init(repeating key: [UInt8]) {
     let word = key.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     self = (UInt64(word) << 32 | UInt64(word)).littleEndian
+  }
+}
+
+extension WebSocketFailure {
+  /// The reason in the close frame if the client broke a limit of this server, and no rule of RFC 6455.
+  fileprivate var code: ProblemCode? {
+    switch self {
+    case .overBudget: .overloaded
+    case .tooManyControlFrames: .tooManyCommands
+    case .unmasked, .reservedBits, .unknownOpcode, .fragmentedControl, .controlTooLong, .unexpectedContinuation,
+      .interleavedMessage, .messageTooLarge, .tooManyFragments, .invalidUTF8, .malformedClose, .invalidCloseCode,
+      .messageTooSlow:
+      nil
+    }
   }
 }
 

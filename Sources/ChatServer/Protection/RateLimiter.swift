@@ -62,6 +62,13 @@ struct RateLimiter: Sendable {
   /// Counts a line of a stream as a request.
   func admitLine(of principal: Principal) throws(Refusal) { _ = try take(principal) }
 
+  /// Counts a message of a stream as a request.
+  /// - Parameter address: that of the client, if it is known.
+  func admitMessage(of principal: Principal, at address: NetworkAddress?) throws(Refusal) {
+    if let address, principal.service == nil || countsServices { _ = try admit(address) }
+    _ = try take(principal)
+  }
+
   private func take(_ principal: Principal?) throws(Refusal) -> (user: RateStatus?, device: RateStatus?) {
     guard let principal, let user = principal.user, users != nil || devices != nil,
       principal.service == nil || countsServices

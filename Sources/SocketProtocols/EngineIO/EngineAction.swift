@@ -40,6 +40,8 @@ package enum EngineEnding: Equatable, Sendable {
   case pingTimeout
   /// A polling client did not fetch what was sent.
   case bufferFull
+  /// The client sent too many packets that ask for nothing. The caller counts them.
+  case tooManyPackets
 }
 
 package struct EngineLimits: Equatable, Sendable {

@@ -133,12 +133,12 @@ package struct EngineSession: Sendable {
     return isOpen ? due + enqueue(packets.map { Waiting(packet: $0, cost: 0) }) : due
   }
 
-  package mutating func close(now: Duration) -> [EngineAction] {
+  package mutating func close(_ reason: EngineEnding = .closedByServer, now: Duration) -> [EngineAction] {
     let due = tick(now: now)
     switch state {
-    case .polling: return due + drain(last: .close, .closedByServer, now)
-    case .probing: return due + abandonUpgrade() + drain(last: .close, .closedByServer, now)
-    case .socket: return due + end(.closedByServer)
+    case .polling: return due + drain(last: .close, reason, now)
+    case .probing: return due + abandonUpgrade() + drain(last: .close, reason, now)
+    case .socket: return due + end(reason)
     case .draining, .ended: return due
     }
   }

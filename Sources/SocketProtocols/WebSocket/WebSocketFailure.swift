@@ -17,6 +17,10 @@ package enum WebSocketFailure: Error, Equatable, Sendable {
   case invalidCloseCode(UInt16)
   /// The server keeps no more unfinished messages for the client's address. The caller finds that.
   case overBudget
+  /// A message takes too long. The caller finds that.
+  case messageTooSlow
+  /// More pings and pongs than a client may send. The caller counts them.
+  case tooManyControlFrames
 
   package var closeCode: WebSocketCloseCode {
     switch self {
@@ -26,6 +30,7 @@ package enum WebSocketFailure: Error, Equatable, Sendable {
     case .messageTooLarge, .tooManyFragments: .messageTooBig
     case .invalidUTF8: .invalidData
     case .overBudget: .tryAgainLater
+    case .messageTooSlow, .tooManyControlFrames: .policyViolation
     }
   }
 }

@@ -25,7 +25,7 @@ FIELDS = {
     "ready": {"expiresAt"}, "expiring": {"expiresAt"}, "typing": {"roomId", "userId", "until"},
     "presence": {"userId", "presence"}}
 # Frames that break RFC 6455 have codes of their own, and then the close frame has no reason.
-BROKEN_FRAMES = {"websocket_malformed": {1002, 1009}, "invalid_utf8": {1007}, "frame_too_large": {1009}}
+BROKEN_FRAMES = {"websocket_malformed": {1002, 1008, 1009}, "invalid_utf8": {1007}, "frame_too_large": {1009}}
 
 
 @dataclass

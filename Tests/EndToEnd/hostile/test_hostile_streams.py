@@ -2,12 +2,15 @@
 
 import socket
 import struct
+import time
 
 from harness import cost, websocket
 from harness.client import TIMEOUT_SECONDS, new_id
 from harness.live_sockets import connect, open_socket
 from harness.live_streams import LiveClient, open_all, open_events
 from harness.long_polls import STREAMS_OF_USER
+from harness.people import World
+from harness.server import Server
 from harness.waiting import wait_until
 
 MESSAGE_BYTES = 16 * 1024
@@ -19,6 +22,8 @@ RESUME_MILLISECONDS = 10_000
 BYTES_OF_ADDRESS = 32 * cost.MIB
 UNFINISHED_BYTES = 130_000
 HELD = BYTES_OF_ADDRESS // UNFINISHED_BYTES
+# The setting `connections.bodyBytesPerSecond`.
+BYTES_PER_SECOND = 512
 # Limits.streamFirstMessageBytes.
 FIRST_MESSAGE_BYTES = 16 * 1024
 
@@ -103,6 +108,25 @@ def test_unfinished_messages_of_one_address_have_a_limit(world):
     assert is_open(streams[-1])
     for stream in streams:
         stream.close()
+
+
+def test_a_message_that_its_client_does_not_complete_ends_the_stream(tmp_path):
+    server = Server(tmp_path / "data", environment={"HANSARD_CONNECTIONS_BODY_SECONDS": "1"}).start()
+    try:
+        anna = World(server).user("Anna")
+        room = anna.room("Tea")
+        with open_socket(anna) as stream, open_socket(anna) as other:
+            send_part(stream, websocket.TEXT, b" " * BYTES_PER_SECOND)
+            # The other one never has an unfinished message for long.
+            for _ in range(3):
+                send_part(other, websocket.TEXT, b" " * BYTES_PER_SECOND)
+                time.sleep(1)
+                send_part(other, websocket.CONTINUATION, b'{"type":"typing","roomId":"%b"}' % room.id.encode(), is_final=True)
+            assert is_open(other)
+            end = stream.last_frame().data
+            assert (end["code"], stream.close_code) == ("websocket_malformed", 1008) and "slowly" in end["detail"]
+    finally:
+        server.end()
 
 
 def test_a_message_before_authentication_must_be_short(anna):
