@@ -20,6 +20,8 @@ enum FuzzTarget: String, CaseIterable {
   case engine
   /// Packets of Socket.IO, and a session.
   case socket
+  /// Cursors of the sync.
+  case cursors
 
   /// The maximum length of an input, in bytes. `Tools/fuzz` passes it to libFuzzer.
   var maximumInputBytes: Int {
@@ -28,6 +30,7 @@ enum FuzzTarget: String, CaseIterable {
     case .envelope: 160
     case .rows, .columns, .notes: 8 * 1024
     case .frames, .engine, .socket: 2 * 1024
+    case .cursors: 192
     case .footer: 12 * 1024
     }
   }
@@ -44,6 +47,7 @@ enum FuzzTarget: String, CaseIterable {
     case .frames: fuzzFrames(input)
     case .engine: fuzzEnginePackets(input)
     case .socket: fuzzSocketPackets(input)
+    case .cursors: fuzzCursors(input)
     }
   }
 

@@ -1,10 +1,11 @@
 import ChatPrimitives
 private import Glibc
 
+@testable import ChatService
 @testable import EventLog
 
-/// Writes the seed corpus: small samples of what the log itself writes, and of what clients of sockets send. The bytes are the same each
-/// time.
+/// Writes the seed corpus: small samples of what the log itself writes, and of what clients send. The bytes are the same
+/// each time.
 struct Seeds {
   /// The parent directory of the targets' folders.
   let directory: String
@@ -20,6 +21,7 @@ struct Seeds {
     try writeSmallFooter()
     try writeNotes()
     try writeSockets()
+    try writeCursors()
   }
 
   private func put(_ bytes: [UInt8], _ target: FuzzTarget, _ name: String) throws {
@@ -197,6 +199,21 @@ struct Seeds {
     for seed in SocketSeeds.frames { try put(seed.bytes, .frames, seed.name) }
     for seed in SocketSeeds.engine { try put(seed.bytes, .engine, seed.name) }
     for seed in SocketSeeds.socket { try put(seed.bytes, .socket, seed.name) }
+  }
+
+  /// A cursor of each kind, as a text and as bytes.
+  private func writeCursors() throws {
+    let group = SyncGroup(previous: nil, last: RoomID(UUIDBytes(high: 7, low: 8)))
+    let progress = SyncProgress(
+      target: LogPosition(300), part: 2, group: group, reached: LogPosition(129), key: Array("key".utf8))
+    let stages: [(name: String, stage: SyncPosition.Stage)] = [
+      ("complete", .complete), ("catching-up", .catchingUp(progress)), ("initial", .initial(progress)),
+    ]
+    for (name, stage) in stages {
+      let cursor = SyncCursor(SyncPosition(LogPosition(128), stage), logMark: 0xa1a2_a3a4, digest: 0xd1d2_d3d4)
+      try put(Array(cursor.text.utf8), .cursors, "text-\(name)")
+      try put(cursor.bytes, .cursors, "bytes-\(name)")
+    }
   }
 
   // MARK: Texts

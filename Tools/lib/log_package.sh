@@ -1,8 +1,9 @@
-# Creates a small package of the log (and for fuzzing, of the socket protocols) for builds with sanitizers, so that only
-# these modules and their dependencies have to be recompiled. Source it after setup.sh.
+# Creates a small package of the log (and for fuzzing, of the socket protocols and the cursors of the sync) for builds with
+# sanitizers, so that only these modules and their dependencies have to be recompiled. Source it after setup.sh.
 
 # Turns DIRECTORY into a package whose sources are links into the repository. Kinds:
-#   fuzzing    EventLog and SocketProtocols with coverage counters, and Tests/Fuzzing, as one static library
+#   fuzzing    EventLog, SocketProtocols and some files of ChatService with coverage counters, and Tests/Fuzzing, as one
+#              static library
 #   testing    EventLog and its tests, each with a mutex that ThreadSanitizer understands
 make_log_package() {
   local directory="$1" kind="$2" products="" flags="settings" more="" folder simulation=""
@@ -22,6 +23,12 @@ make_log_package() {
       ln -s "$PWD/Tests/Sanitizing/Mutex.swift" "$directory/$folder/SanitizedMutex.swift"
     fi
   done
+  if [ "$kind" = fuzzing ]; then
+    # The cursors of the sync need nothing else of their module.
+    mkdir "$directory/Sources/ChatService"
+    ln -s "$PWD"/Sources/ChatService/{Base64URL.swift,Sync/SyncCursor.swift,Sync/SyncPosition.swift} \
+      "$directory/Sources/ChatService"
+  fi
   # The log uses neither of these files, and they need swift-collections.
   rm -f "$directory/Sources/ChatPrimitives/FairQueue.swift" \
     "$directory/Sources/ChatPrimitives/AsyncSemaphore.swift"
@@ -33,8 +40,9 @@ make_log_package() {
       products='.library(name: "LogFuzzing", type: .static, targets: ["LogFuzzing"])'
       flags='settings + [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])]'
       more='.target(name: "SocketProtocols", swiftSettings: '"$flags"'),
+      .target(name: "ChatService", dependencies: ["ChatPrimitives", "EventLog"], swiftSettings: '"$flags"'),
       .target(
-        name: "LogFuzzing", dependencies: ["ChatPrimitives", "EventLog", "SocketProtocols", crypto],
+        name: "LogFuzzing", dependencies: ["ChatPrimitives", "EventLog", "SocketProtocols", "ChatService", crypto],
         path: "Tests/Fuzzing", exclude: ["Corpus", "words.dict"],
         swiftSettings: settings + [.unsafeFlags(["-sanitize=address"])]),'
       ;;
