@@ -307,7 +307,7 @@ struct EphemeraSpecs {
     ephemera.look(at: at(1 + Limits.presenceGraceSeconds))
     #expect(ephemera.absent[cake] == [alice], "others were not told yet")
     #expect(ephemera.presences.tell(alice, at: at(1 + Limits.presenceGraceSeconds)) == .offline)
-    ephemera.look(at: at(2 + Limits.presenceGraceSeconds))
+    ephemera.look(at: at(1 + Limits.presenceGraceSeconds + Limits.presenceIntervalSeconds))
     #expect(ephemera.absent.allUsers.isEmpty)
   }
 

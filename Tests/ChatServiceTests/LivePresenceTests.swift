@@ -259,12 +259,15 @@ struct LivePresenceTests {
     let first = try company.stream(company.alice)
     _ = try await notices(of: bobs) { $0 == presence(company.alice, .online) }
     first.cancel()
+    try await company.mark(company.carol)
+    _ = try await notices(of: bobs, until: isTyping(company.carol))
     company.pass(seconds: Limits.presenceGraceSeconds)
     _ = try await notices(of: bobs) { $0 == presence(company.alice, .offline) }
     let alices = try company.stream(company.alice)
     try await company.mark(company.carol)
-    alices.cancel()
     let seen = try await notices(of: bobs, until: isTyping(company.carol))
+    alices.cancel()
+    try await company.mark(company.bob)
     #expect(!seen.contains(presence(company.alice, .online)), "too soon after the last one")
     company.pass(seconds: Limits.presenceIntervalSeconds)
     _ = try await notices(of: bobs) { $0 == presence(company.alice, .online) }
