@@ -42,7 +42,7 @@ extension Identity {
 
 extension DeviceDescription {
   var textBytes: Int {
-    name.byteCount + type.byteCount + osVersion.byteCount + entryBytes(tokens)
+    name.byteCount + type.byteCount + osVersion.byteCount + language.byteCount + entryBytes(tokens)
       + tokens.reduce(0) { $0 + $1.token.byteCount }
   }
 }

@@ -36,6 +36,10 @@ public enum Limits {
   public static let deviceTextBytes = 128
   /// A push token of any provider.
   public static let pushTokenBytes = 4096
+  /// The endpoint of a Web Push subscription, a URL.
+  public static let webPushEndpointBytes = 1024
+  /// The language tag of a device (RFC 5646, section 4.4.1, recommends to support at least this).
+  public static let languageTagBytes = 35
 
   // MARK: Counts
 

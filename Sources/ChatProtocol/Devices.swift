@@ -8,19 +8,31 @@ public struct PutDeviceRequest: RequestObject {
   public let osVersion: String?
   public let apnsToken: String?
   public let fcmToken: String?
+  public let webPush: Strict<WebPushRequest>?
   /// `all`, `mentions` or `none`; `all` if absent.
   public let notifications: String?
+  /// `production` or `sandbox`; the server's default if absent.
+  public let apnsEnvironment: String?
+  /// The language of its notifications, as a language tag (BCP 47).
+  public let language: String?
+  /// Whether it gets silent notifications of what changes in rooms without a message.
+  public let roomChanges: Bool?
 
   public init(
     name: String? = nil, type: String? = nil, osVersion: String? = nil, apnsToken: String? = nil,
-    fcmToken: String? = nil, notifications: String? = nil
+    fcmToken: String? = nil, webPush: Strict<WebPushRequest>? = nil, notifications: String? = nil,
+    apnsEnvironment: String? = nil, language: String? = nil, roomChanges: Bool? = nil
   ) {
     self.name = name
     self.type = type
     self.osVersion = osVersion
     self.apnsToken = apnsToken
     self.fcmToken = fcmToken
+    self.webPush = webPush
     self.notifications = notifications
+    self.apnsEnvironment = apnsEnvironment
+    self.language = language
+    self.roomChanges = roomChanges
   }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
@@ -29,7 +41,33 @@ public struct PutDeviceRequest: RequestObject {
     case osVersion
     case apnsToken
     case fcmToken
+    case webPush
     case notifications
+    case apnsEnvironment
+    case language
+    case roomChanges
+  }
+}
+
+/// A subscription of Web Push, as the browser returns it.
+public struct WebPushRequest: RequestObject {
+  /// The URL of the push service.
+  public let endpoint: String
+  /// The browser's public key, in base64url without padding.
+  public let p256dh: String
+  /// The secret that the browser shares with the sender, in base64url without padding.
+  public let auth: String
+
+  public init(endpoint: String, p256dh: String, auth: String) {
+    self.endpoint = endpoint
+    self.p256dh = p256dh
+    self.auth = auth
+  }
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case endpoint
+    case p256dh
+    case auth
   }
 }
 
@@ -39,10 +77,16 @@ public struct Device: ResponseObject {
   @Nullable public var name: String?
   @Nullable public var type: String?
   @Nullable public var osVersion: String?
-  /// `apns`, `fcm`: the providers for which it has a token.
+  /// `apns`, `fcm`, `webPush`: the providers for which it has a token.
   public var pushProviders: [String]
   /// Which notifications it gets: `all`, `mentions` or `none`.
   public var notifications: String
+  /// `production` or `sandbox`; null for the server's default.
+  @Nullable public var apnsEnvironment: String?
+  /// The language of its notifications, as a language tag (BCP 47).
+  @Nullable public var language: String?
+  /// Whether it gets silent notifications of what changes in rooms without a message.
+  public var roomChanges: Bool
   /// The position of the last write to it.
   public var position: LogPosition
   /// The same as `position`. `If-Match` uses it.
@@ -50,7 +94,8 @@ public struct Device: ResponseObject {
 
   public init(
     id: DeviceID, name: String?, type: String?, osVersion: String?, pushProviders: [String],
-    notifications: String, position: LogPosition, revision: LogPosition
+    notifications: String, apnsEnvironment: String?, language: String?, roomChanges: Bool, position: LogPosition,
+    revision: LogPosition
   ) {
     self.id = id
     self.name = name
@@ -58,6 +103,9 @@ public struct Device: ResponseObject {
     self.osVersion = osVersion
     self.pushProviders = pushProviders
     self.notifications = notifications
+    self.apnsEnvironment = apnsEnvironment
+    self.language = language
+    self.roomChanges = roomChanges
     self.position = position
     self.revision = revision
   }

@@ -78,9 +78,12 @@ extension Registration {
 
 extension DeviceDescription {
   static func named(
-    _ name: String? = "Alice's phone", type: String? = "ios", osVersion: String? = "26.1", tokens: [PushToken] = []
+    _ name: String? = "Alice's phone", type: String? = "ios", osVersion: String? = "26.1", tokens: [PushToken] = [],
+    apnsEnvironment: APNsEnvironment? = nil, language: String? = nil, roomChanges: Bool = false
   ) -> DeviceDescription {
-    DeviceDescription(name: name, type: type, osVersion: osVersion, tokens: tokens)
+    DeviceDescription(
+      name: name, type: type, osVersion: osVersion, tokens: tokens, apnsEnvironment: apnsEnvironment,
+      language: language, roomChanges: roomChanges)
   }
 }
 

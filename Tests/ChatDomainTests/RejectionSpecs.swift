@@ -93,6 +93,7 @@ struct RejectionSpecs {
     .emailInUse: { user([], .account(.register(.named(email: "taken@example.org")))) },
     .externalIDInUse: { user([], .account(.register(.named(externalID: "taken"))), .service()) },
     .nicknameEmpty: { user([], .account(.register(.named("")))) },
+    .languageMalformed: { user(aliceAtHome, .devices(.set(phone, .named(language: "d1")))) },
     .nameMalformed: { user([], .account(.register(.named("a\u{202e}b")))) },
     .nicknameTooLong: { user([], .account(.register(.named(String(repeating: "n", count: 129))))) },
     .emailMalformed: { user([], .account(.register(.named(email: "alice")))) },

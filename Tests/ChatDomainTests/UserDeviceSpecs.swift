@@ -53,6 +53,27 @@ struct UserDeviceSpecs {
     }
   }
 
+  @Test(
+    "the language of a device has the form of a language tag",
+    arguments: [
+      ("de", true), ("pt-BR", true), ("zh-Hant-TW", true), ("x-klingon", true), ("d1", false), ("", false),
+      ("de-", false), ("-de", false), ("de_DE", false), ("de-Deutschla", false), ("dé", false), ("de ", false),
+      (String(repeating: "a-", count: 17) + "a", true), (String(repeating: "a-", count: 17) + "aa", false),
+    ])
+  func language(text: String, isAccepted: Bool) {
+    let outcome = given(UserDecider.self, aliceAtHome).when(setting(phone, .named(language: text)), by: .user(alice))
+    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.languageMalformed) }
+  }
+
+  @Test("a device without the newer fields has the fingerprint that it had before they existed")
+  func fingerprintOfOldFields() {
+    let description = DeviceDescription.named(tokens: [token])
+    let old = Fingerprint(
+      .text("device.set"), .id(phone.uuid), .text(description.name), .text(description.type),
+      .text(description.osVersion), .number(1), .text("a1b2"))
+    #expect(setting(phone, description).fingerprint(by: alice) == old)
+  }
+
   @Test("how many devices a user has", arguments: [(49, true), (50, false), (51, false)])
   func deviceCount(count: Int, isAccepted: Bool) {
     let devices = (0..<count).map { UserEvent.devices(.registered(id(1000 + UInt64($0)), .named())) }

@@ -287,9 +287,11 @@ struct RandomHistory {
     var tokens: [PushToken] = []
     if chance(2) { tokens.append(PushToken(provider: .apns, token: "apns-\(random.next())")) }
     if chance(2) { tokens.append(PushToken(provider: .fcm, token: "fcm-\(random.next())")) }
+    if chance(2) { tokens.append(PushToken(provider: .webPush, token: "web-\(random.next())")) }
     return DeviceDescription(
       name: "phone", type: chance(2) ? "ios" : nil, osVersion: "18", tokens: tokens,
-      notifications: NotificationLevel.allCases.randomElement(using: &random) ?? .all)
+      notifications: NotificationLevel.allCases.randomElement(using: &random) ?? .all,
+      apnsEnvironment: chance(2) ? .sandbox : nil, language: chance(2) ? "de" : nil, roomChanges: chance(2))
   }
 
   // MARK: - Counting

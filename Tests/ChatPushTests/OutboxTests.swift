@@ -312,6 +312,45 @@ private func company() -> Script {
     return script.events
   }
 
+  @Test("a device with several tokens is reached through the first provider, and the outbox knows its description")
+  func devices() throws {
+    let tokens = PushProvider.allCases.map { PushToken(provider: $0, token: $0.name) }
+    var script = Script()
+    script.register(ben, "Ben")
+    for (device, tokens) in [(bensPhone, tokens), (bensTablet, [tokens[2], tokens[1]]), (carlasPhone, [tokens[2]])] {
+      let description = DeviceDescription(
+        name: nil, type: nil, osVersion: nil, tokens: tokens, notifications: .mentions, apnsEnvironment: .sandbox,
+        language: "de", roomChanges: true)
+      script.user(ben, .devices(.registered(device, description)))
+    }
+    func found(_ script: Script) throws -> [DeviceID: FanOut.Device] {
+      let queue = try DatabaseQueue()
+      return try queue.write { (database) throws in
+        try PushProjection.createTables(database)
+        try PushProjection.createIndexes(database)
+        var projection = PushProjection()
+        try projection.apply(script.events[...], to: database)
+        let devices = try RecipientsWriter(database).devices(of: ben)
+        return Dictionary(uniqueKeysWithValues: devices.map { ($0.id, $0) })
+      }
+    }
+    func device(_ id: DeviceID, _ token: PushToken) -> FanOut.Device {
+      FanOut.Device(
+        id: id, token: token, level: .mentions, apnsEnvironment: .sandbox, language: "de", roomChanges: true)
+    }
+    #expect(
+      try found(script) == [
+        bensPhone: device(bensPhone, tokens[0]), bensTablet: device(bensTablet, tokens[1]),
+        carlasPhone: device(carlasPhone, tokens[2]),
+      ])
+    script.user(ben, .devices(.tokenInvalidated(carlasPhone, tokens[2])))
+    script.user(ben, .devices(.tokenInvalidated(bensPhone, tokens[0])))
+    #expect(try found(script)[carlasPhone]?.token == nil)
+    #expect(try found(script)[bensPhone]?.token == tokens[1])
+    script.user(ben, .devices(.updated(bensPhone, .with(nil))))
+    #expect(try found(script)[bensPhone] == FanOut.Device(id: bensPhone, token: nil))
+  }
+
   @Test("the outbox knows levels, threads, direct rooms and disabled users, and explains them afterwards")
   func reasons() throws {
     let root = ThreadRoot(message: .numbered(1), ordinal: 1)

@@ -1,7 +1,15 @@
 """Devices: their owner describes them, others never see them, and nobody sees a push token."""
 
+import pytest
+
 from harness.client import Api, new_id
 
+# The keys of RFC 8291, section 5.
+SUBSCRIPTION = {
+    "endpoint": "https://push.example.org/send/a1",
+    "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+    "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+}
 PHONE = {"name": "Anna's phone", "type": "ios", "osVersion": "26.1", "apnsToken": "apns-secret-1"}
 
 
@@ -21,9 +29,62 @@ def test_a_device_is_registered_replaced_and_removed(world, anna):
     assert anna.get("/v1/devices")["devices"] == []
 
 
+def test_a_browser_registers_its_subscription(world, anna):
+    path = f"/v1/devices/{new_id()}"
+    made = anna.put(path, {"type": "web", "webPush": SUBSCRIPTION})
+    assert made["pushProviders"] == ["webPush"] and anna.get(path) == made
+    every = anna.put(path, PHONE | {"fcmToken": "f", "webPush": SUBSCRIPTION})
+    assert every["pushProviders"] == ["apns", "fcm", "webPush"]
+    # A subscription belongs to one device, as other tokens do.
+    other = f"/v1/devices/{new_id()}"
+    anna.put(other, {"webPush": SUBSCRIPTION})
+    assert anna.get(path)["pushProviders"] == ["apns", "fcm"]
+    assert anna.put(other, {"webPush": None})["pushProviders"] == []
+
+
+@pytest.mark.parametrize("changed, field", [
+    ({"endpoint": "http://push.example.org/a"}, "webPush.endpoint"),
+    ({"endpoint": "https://push.example.org:443/a"}, "webPush.endpoint"),
+    ({"endpoint": "https://anna@push.example.org/a"}, "webPush.endpoint"),
+    ({"endpoint": "https://push.example.org/a#b"}, "webPush.endpoint"),
+    ({"endpoint": "https://push.example.org/" + "a" * 1000}, "webPush.endpoint"),
+    ({"p256dh": "BCVxsr7N"}, "webPush.p256dh"),
+    ({"p256dh": "A" * 87}, "webPush.p256dh"),
+    ({"auth": "BTBZMqHH6r4Tts7J_aSIgg=="}, "webPush.auth"),
+    ({"auth": "BTBZ"}, "webPush.auth"),
+])
+def test_a_subscription_has_its_form(anna, changed, field):
+    problem = anna.refused("invalid_field", "PUT", f"/v1/devices/{new_id()}", {"webPush": SUBSCRIPTION | changed})
+    assert problem["detail"].startswith(field)
+
+
+def test_a_subscription_is_complete_and_has_no_other_fields(anna):
+    path = f"/v1/devices/{new_id()}"
+    anna.refused("invalid_field", "PUT", path, {"webPush": {"endpoint": SUBSCRIPTION["endpoint"]}})
+    anna.refused("unknown_field", "PUT", path, {"webPush": SUBSCRIPTION | {"expirationTime": None}})
+
+
+def test_what_a_device_says_of_its_notifications(world, anna):
+    path = f"/v1/devices/{new_id()}"
+    made = anna.put(path, PHONE)
+    assert (made["apnsEnvironment"], made["language"], made["roomChanges"]) == (None, None, False)
+    body = PHONE | {"apnsEnvironment": "sandbox", "language": "pt-BR", "roomChanges": True}
+    changed = anna.put(path, body)
+    assert (changed["apnsEnvironment"], changed["language"], changed["roomChanges"]) == ("sandbox", "pt-BR", True)
+    assert anna.get(path) == changed
+    assert anna.get("/v1/devices")["devices"] == [changed]
+    shown = [item["device"] for item in anna.get("/v1/sync")["items"] if item["type"] == "device"]
+    assert shown == [changed]
+    assert anna.put(path, PHONE)["apnsEnvironment"] is None, "what is absent is removed"
+    anna.refused("invalid_field", "PUT", path, {"apnsEnvironment": "development"})
+    anna.refused("language_malformed", "PUT", path, {"language": "pt_BR"})
+    anna.refused("language_malformed", "PUT", path, {"language": ""})
+    anna.refused("invalid_field", "PUT", path, {"roomChanges": "yes"})
+
+
 def test_push_tokens_are_never_given_back(anna):
     path = f"/v1/devices/{new_id()}"
-    body = PHONE | {"fcmToken": "fcm-secret-2"}
+    body = PHONE | {"fcmToken": "fcm-secret-2", "webPush": SUBSCRIPTION | {"endpoint": "https://secret.example.org/a"}}
     for response in (
         anna.request("PUT", path, body), anna.request("GET", path), anna.request("GET", "/v1/devices"),
         anna.request("DELETE", path),

@@ -34,6 +34,14 @@ private let everyEvent: [ChatEvent] =
     .user(user, .sessions(.ended(id(2), .superseded))),
     .user(user, .devices(.registered(id(3), device))),
     .user(user, .devices(.updated(id(3), DeviceDescription(name: nil, type: nil, osVersion: "", tokens: [])))),
+    .user(
+      user,
+      .devices(
+        .updated(
+          id(3),
+          DeviceDescription(
+            name: nil, type: nil, osVersion: nil, tokens: [PushToken(provider: .webPush, token: "e k s")],
+            notifications: .none, apnsEnvironment: .sandbox, language: "", roomChanges: true)))),
     .user(user, .devices(.tokenInvalidated(id(3), token))),
     .user(user, .devices(.removed(id(3)))),
     .room(id(4), .lifecycle(.created(RoomCreation(kind: .channel, name: "tea", creator: user)))),

@@ -31,7 +31,7 @@ private let everything = MessageContent(
 /// The kinds that were added after the first messages: workspaces, threads, media and others.
 let laterEvents: [ChatEvent] =
   userEvents + roomEvents + messageEvents + workspaceEvents + unlinking + reportEvents + blocking
-  + [reportOfDeletedMessage] + presence
+  + [reportOfDeletedMessage] + presence + push
 
 private let userEvents: [ChatEvent] = [
   .user(alice, .account(.profileChanged(ProfileEdit(nickname: "Alice", picture: .set(picture))))),
@@ -81,6 +81,23 @@ private let presence: [ChatEvent] = [
     alice,
     .account(
       .preferencesSet(PreferencesEdit(sharesReadMarkers: true, acceptsDirectMessages: false, sharesPresence: true)))),
+]
+
+private let push: [ChatEvent] = [
+  .user(
+    alice,
+    .devices(
+      .registered(
+        phone,
+        DeviceDescription(
+          name: nil, type: nil, osVersion: nil,
+          tokens: [PushToken(provider: .webPush, token: "https://push.example.org/a BNcR jFy8")],
+          apnsEnvironment: .production, language: "pt-BR", roomChanges: true)))),
+  .user(
+    alice,
+    .devices(
+      .updated(
+        phone, DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: [], apnsEnvironment: .sandbox)))),
 ]
 
 private let report: ReportID = golden(70)

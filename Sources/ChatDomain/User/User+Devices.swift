@@ -21,15 +21,44 @@ package struct DeviceDescription: Sendable, Hashable {
   package var tokens: [PushToken]
   /// Which notifications the device wants.
   package var notifications: NotificationLevel
+  /// Where its APNs token is valid; nil for the server's default.
+  package var apnsEnvironment: APNsEnvironment?
+  /// The language of its notifications, as a language tag (BCP 47).
+  package var language: String?
+  /// Whether it wants silent notifications of what changes in rooms without a message.
+  package var roomChanges: Bool
 
   package init(
-    name: String?, type: String?, osVersion: String?, tokens: [PushToken], notifications: NotificationLevel = .all
+    name: String?, type: String?, osVersion: String?, tokens: [PushToken], notifications: NotificationLevel = .all,
+    apnsEnvironment: APNsEnvironment? = nil, language: String? = nil, roomChanges: Bool = false
   ) {
     self.name = name
     self.type = type
     self.osVersion = osVersion
     self.tokens = tokens
     self.notifications = notifications
+    self.apnsEnvironment = apnsEnvironment
+    self.language = language
+    self.roomChanges = roomChanges
+  }
+
+  /// A device has at most one token of each provider.
+  package func token(of provider: PushProvider) -> String? {
+    tokens.last { $0.provider == provider }?.token
+  }
+}
+
+/// Apple has two push services: one for apps from the App Store and TestFlight, one for apps under development. The raw
+/// values are in the log; the names are in the API.
+package enum APNsEnvironment: UInt8, NamedValue {
+  case production = 1
+  case sandbox = 2
+
+  package var name: String {
+    switch self {
+    case .production: "production"
+    case .sandbox: "sandbox"
+    }
   }
 }
 
@@ -70,16 +99,19 @@ package struct PushToken: Sendable, Hashable {
   }
 }
 
-/// The raw values are in the log.
+/// The raw values are in the log. A device with tokens of several providers is notified through the first of them.
 package enum PushProvider: UInt8, Sendable, CaseIterable {
   case apns = 1
   case fcm = 2
+  /// Its tokens are subscriptions: see `WebPushSubscription`.
+  case webPush = 3
 
-  /// What the tools print.
+  /// What the API and the tools show.
   package var name: String {
     switch self {
     case .apns: "apns"
     case .fcm: "fcm"
+    case .webPush: "webPush"
     }
   }
 }
@@ -112,13 +144,20 @@ extension UserEvent.Devices: EventFamily {
 }
 
 extension Fingerprint {
+  /// A description has the same fingerprint as before the fields existed that it does not use.
   static func deviceSetting(_ id: DeviceID, _ description: DeviceDescription) -> Fingerprint {
     let texts: [Field] = [
       .text("device.set"), .id(id.uuid), .text(description.name), .text(description.type),
       .text(description.osVersion),
     ]
     let level: [Field] = description.notifications == .all ? [] : [.number(Int64(description.notifications.rawValue))]
-    return Fingerprint(texts + description.tokens.flatMap(fields) + level)
+    var later: [Field] = []
+    if let environment = description.apnsEnvironment {
+      later += [.text("apnsEnvironment"), .number(Int64(environment.rawValue))]
+    }
+    if let language = description.language { later += [.text("language"), .text(language)] }
+    if description.roomChanges { later.append(.text("roomChanges")) }
+    return Fingerprint(texts + description.tokens.flatMap(fields) + level + later)
   }
 
   static func tokenInvalidation(_ id: DeviceID, _ token: PushToken) -> Fingerprint {

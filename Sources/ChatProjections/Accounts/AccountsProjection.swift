@@ -11,10 +11,10 @@ package struct AccountsProjection: Projection {
   package typealias Queries = AccountsQueries
 
   package static let name = "accounts"
-  package static let schemaVersion = 7
+  package static let schemaVersion = 8
   package static let secretColumns: Set<String> = [
     "user.email", "user.emailCompared", "user.credentialHash", "user.fingerprint", "identity.subject",
-    "device.apnsToken", "device.fcmToken",
+    "device.apnsToken", "device.fcmToken", "device.webPushToken",
   ]
 
   package init() {}
@@ -95,7 +95,11 @@ package struct AccountsProjection: Projection {
           osVersion TEXT,
           apnsToken TEXT,
           fcmToken TEXT,
+          webPushToken TEXT,
           notifications INTEGER NOT NULL,
+          apnsEnvironment INTEGER,
+          language TEXT,
+          roomChanges INTEGER NOT NULL,
           registeredPosition INTEGER NOT NULL,
           registeredTime INTEGER NOT NULL,
           revision INTEGER NOT NULL,

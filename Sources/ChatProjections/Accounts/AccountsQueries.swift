@@ -168,8 +168,8 @@ package struct AccountsQueries: ReadModelQueries {
   // MARK: - Devices
 
   static let deviceColumns =
-    "id, name, type, osVersion, apnsToken, fcmToken, notifications, registeredPosition, registeredTime, revision, "
-    + "updatedTime"
+    "id, name, type, osVersion, apnsToken, fcmToken, webPushToken, notifications, apnsEnvironment, language, "
+    + "roomChanges, registeredPosition, registeredTime, revision, updatedTime"
 
   /// Ordered by registration.
   package func devices(of user: UserID) throws -> [DeviceRow] {
@@ -190,12 +190,16 @@ package struct AccountsQueries: ReadModelQueries {
     let osVersion = try row.optional { try $0.text() }
     let apns = try row.optional { PushToken(provider: .apns, token: try $0.text()) }
     let fcm = try row.optional { PushToken(provider: .fcm, token: try $0.text()) }
+    let webPush = try row.optional { PushToken(provider: .webPush, token: try $0.text()) }
     let notifications: NotificationLevel = try row.choice()
+    let apnsEnvironment: APNsEnvironment? = try row.optional { try $0.choice() }
+    let language = try row.optional { try $0.text() }
     return try DeviceRow(
       id: id,
       description: DeviceDescription(
-        name: name, type: type, osVersion: osVersion, tokens: [apns, fcm].compactMap { $0 },
-        notifications: notifications),
+        name: name, type: type, osVersion: osVersion, tokens: [apns, fcm, webPush].compactMap { $0 },
+        notifications: notifications, apnsEnvironment: apnsEnvironment, language: language,
+        roomChanges: row.number() != 0),
       registered: row.stamp(), revision: row.position(), updatedAt: row.time())
   }
 }

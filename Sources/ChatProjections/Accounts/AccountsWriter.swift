@@ -143,17 +143,20 @@ struct AccountsWriter {
       database,
       """
       INSERT INTO device (
-        userId, id, name, type, osVersion, apnsToken, fcmToken, notifications, registeredPosition, registeredTime, revision,
-        updatedTime
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        userId, id, name, type, osVersion, apnsToken, fcmToken, webPushToken, notifications, apnsEnvironment, language,
+        roomChanges, registeredPosition, registeredTime, revision, updatedTime
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (userId, id) DO UPDATE SET
         name = excluded.name, type = excluded.type, osVersion = excluded.osVersion, apnsToken = excluded.apnsToken,
-        fcmToken = excluded.fcmToken, notifications = excluded.notifications, \(isNew ? registered : "")
-        revision = excluded.revision, updatedTime = excluded.updatedTime
+        fcmToken = excluded.fcmToken, webPushToken = excluded.webPushToken, notifications = excluded.notifications,
+        apnsEnvironment = excluded.apnsEnvironment, language = excluded.language, roomChanges = excluded.roomChanges,
+        \(isNew ? registered : "") revision = excluded.revision, updatedTime = excluded.updatedTime
       """
     ).run(
       user, device, description.name, description.type, description.osVersion, description.token(of: .apns),
-      description.token(of: .fcm), Int64(description.notifications.rawValue), stamp, stamp)
+      description.token(of: .fcm), description.token(of: .webPush), Int64(description.notifications.rawValue),
+      description.apnsEnvironment.map { Int64($0.rawValue) }, description.language, description.roomChanges, stamp,
+      stamp)
   }
 
   /// Removes the token only if the device still has this exact token.
@@ -162,6 +165,7 @@ struct AccountsWriter {
       switch token.provider {
       case .apns: "apnsToken"
       case .fcm: "fcmToken"
+      case .webPush: "webPushToken"
       }
     try CachedStatement(
       database,
@@ -170,12 +174,5 @@ struct AccountsWriter {
       WHERE userId = ? AND id = ? AND \(column) = ?
       """
     ).run(stamp, user, device, token.token)
-  }
-}
-
-extension DeviceDescription {
-  /// A device has at most one token of each provider.
-  fileprivate func token(of provider: PushProvider) -> String? {
-    tokens.last { $0.provider == provider }?.token
   }
 }

@@ -202,11 +202,23 @@ extension FanOut {
     package var token: PushToken?
     /// Which notifications the device wants.
     package var level: NotificationLevel
+    /// Where an APNs token is valid; nil for the server's default.
+    package var apnsEnvironment: APNsEnvironment?
+    /// The language of its notifications (BCP 47).
+    package var language: String?
+    /// Whether it wants silent notifications of what changes in rooms without a message.
+    package var roomChanges: Bool
 
-    package init(id: DeviceID, token: PushToken?, level: NotificationLevel = .all) {
+    package init(
+      id: DeviceID, token: PushToken?, level: NotificationLevel = .all, apnsEnvironment: APNsEnvironment? = nil,
+      language: String? = nil, roomChanges: Bool = false
+    ) {
       self.id = id
       self.token = token
       self.level = level
+      self.apnsEnvironment = apnsEnvironment
+      self.language = language
+      self.roomChanges = roomChanges
     }
 
     fileprivate func silence(isMentioned: Bool) -> SilenceReason? {

@@ -15,8 +15,10 @@ package struct PushProjection: Projection {
   package typealias Queries = PushQueries
 
   package static let name = "push"
-  package static let schemaVersion = 7
-  package static let secretColumns: Set<String> = ["pushDevice.apnsToken", "pushDevice.fcmToken"]
+  package static let schemaVersion = 8
+  package static let secretColumns: Set<String> = [
+    "pushDevice.apnsToken", "pushDevice.fcmToken", "pushDevice.webPushToken",
+  ]
 
   package static let bulkDeletedRows =
     RoomsProjection.bulkDeletedRows.map(\.withoutTombstone) + [

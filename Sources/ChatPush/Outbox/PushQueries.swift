@@ -49,7 +49,8 @@ package struct PushQueries: ReadModelQueries {
       SELECT outbox.position, outbox.badge, outbox.isMentioned,
         room.id, member.joinedPosition, member.mutedUntil, disabledUser.userId IS NOT NULL, block.blockerId IS NOT NULL,
         message.roomName, message.messageId, message.sender, message.senderNickname, message.text, message.sentAt,
-        message.threadId, outbox.deviceId, device.apnsToken, device.fcmToken, IFNULL(device.notifications, ?)
+        message.threadId, outbox.deviceId, device.apnsToken, device.fcmToken, device.webPushToken,
+        IFNULL(device.notifications, ?), device.apnsEnvironment, device.language, IFNULL(device.roomChanges, 0)
       FROM outbox
       LEFT JOIN notificationMessage AS message ON message.position = outbox.position
       LEFT JOIN room ON room.id = message.roomId
@@ -89,14 +90,20 @@ package struct PushQueries: ReadModelQueries {
   }
 
   static let deviceColumns =
-    "pushDevice.deviceId, pushDevice.apnsToken, pushDevice.fcmToken, pushDevice.notifications"
+    "pushDevice.deviceId, pushDevice.apnsToken, pushDevice.fcmToken, pushDevice.webPushToken, "
+    + "pushDevice.notifications, pushDevice.apnsEnvironment, pushDevice.language, pushDevice.roomChanges"
 
-  /// Reads a device's ID, its two tokens and its level. A device with both tokens is only notified through APNs, to
-  /// avoid a second notification.
+  /// A device with several tokens is only notified through one of them, to avoid a second notification: the order is
+  /// APNs, FCM, Web Push.
   static func readDevice(_ row: inout RowReader) throws -> FanOut.Device {
     let id: DeviceID = try row.id()
     let apns = try row.optional { PushToken(provider: .apns, token: try $0.text()) }
     let fcm = try row.optional { PushToken(provider: .fcm, token: try $0.text()) }
-    return FanOut.Device(id: id, token: apns ?? fcm, level: try row.choice())
+    let webPush = try row.optional { PushToken(provider: .webPush, token: try $0.text()) }
+    let level: NotificationLevel = try row.choice()
+    let apnsEnvironment: APNsEnvironment? = try row.optional { try $0.choice() }
+    return try FanOut.Device(
+      id: id, token: apns ?? fcm ?? webPush, level: level, apnsEnvironment: apnsEnvironment,
+      language: row.optional { try $0.text() }, roomChanges: row.number() != 0)
   }
 }

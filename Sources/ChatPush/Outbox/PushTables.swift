@@ -10,7 +10,11 @@ enum PushTables {
           deviceId BLOB NOT NULL,
           apnsToken TEXT,
           fcmToken TEXT,
+          webPushToken TEXT,
           notifications INTEGER NOT NULL,
+          apnsEnvironment INTEGER,
+          language TEXT,
+          roomChanges INTEGER NOT NULL,
           registeredPosition INTEGER NOT NULL,
           PRIMARY KEY (userId, deviceId)
         ) STRICT, WITHOUT ROWID;

@@ -66,14 +66,19 @@ struct RecipientsWriter {
     try CachedStatement(
       database,
       """
-      INSERT INTO pushDevice (userId, deviceId, apnsToken, fcmToken, notifications, registeredPosition)
-      VALUES (?, ?, ?, ?, ?, ?)
+      INSERT INTO pushDevice (
+        userId, deviceId, apnsToken, fcmToken, webPushToken, notifications, apnsEnvironment, language, roomChanges,
+        registeredPosition
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (userId, deviceId) DO UPDATE SET
-        apnsToken = excluded.apnsToken, fcmToken = excluded.fcmToken, notifications = excluded.notifications
+        apnsToken = excluded.apnsToken, fcmToken = excluded.fcmToken, webPushToken = excluded.webPushToken,
+        notifications = excluded.notifications, apnsEnvironment = excluded.apnsEnvironment,
+        language = excluded.language, roomChanges = excluded.roomChanges
       """
     ).run(
-      user, device, description.tokens.last { $0.provider == .apns }?.token,
-      description.tokens.last { $0.provider == .fcm }?.token, Int64(description.notifications.rawValue), position)
+      user, device, description.token(of: .apns), description.token(of: .fcm), description.token(of: .webPush),
+      Int64(description.notifications.rawValue), description.apnsEnvironment.map { Int64($0.rawValue) },
+      description.language, description.roomChanges, position)
   }
 
   /// Removes the token only if the device still has this exact token.
@@ -82,6 +87,7 @@ struct RecipientsWriter {
       switch token.provider {
       case .apns: "apnsToken"
       case .fcm: "fcmToken"
+      case .webPush: "webPushToken"
       }
     try CachedStatement(
       database, "UPDATE pushDevice SET \(column) = NULL WHERE userId = ? AND deviceId = ? AND \(column) = ?"

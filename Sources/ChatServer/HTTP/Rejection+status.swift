@@ -25,7 +25,7 @@ extension Rejection {
     case .inviteExpired, .inviteUsedUp, .inviteRevoked, .passwordResetUsed: .gone
     case .emptyText, .textTooLong, .roomNameEmpty, .roomNameTooLong, .nicknameEmpty, .nicknameTooLong,
       .emailMalformed, .externalIDMalformed, .credentialIncomplete, .deviceTextTooLong, .pushTokenEmpty,
-      .pushTokenTooLong, .pushTokenMalformed,
+      .pushTokenTooLong, .pushTokenMalformed, .languageMalformed,
       .mediaNameMalformed, .nameMalformed, .inviteExpiryOutOfRange, .inviteUsesOutOfRange, .inviteRoleNotAllowed,
       .roleNotAllowed, .topicTooLong,
       .workspaceNameEmpty, .workspaceNameTooLong, .directMembersOutOfRange, .notAThreadRoot, .replyElsewhere,
@@ -120,6 +120,11 @@ extension Rejection {
     case .pushTokenEmpty: "A push token must not be empty. If there is none, omit it or send null."
     case .pushTokenTooLong: "A push token can have at most \(Limits.pushTokenBytes) bytes."
     case .pushTokenMalformed: "A push token must not contain control characters."
+    case .languageMalformed:
+      """
+      The field "language" must be a language tag (BCP 47) such as de or pt-BR, with at most \
+      \(Limits.languageTagBytes) bytes.
+      """
     case .inviteExpiryOutOfRange: "An invite must expire in the future, and within a year."
     case .inviteUsesOutOfRange: "maxUses must be between 1 and \(Limits.inviteUses)."
     case .inviteRoleNotAllowed: "An invite cannot grant a role above your own, and never owner."

@@ -44,12 +44,16 @@ struct DeviceHandlers: Sendable {
 extension DeviceDescription {
   fileprivate init(_ body: PutDeviceRequest) throws {
     let level = try body.notifications.map { try NotificationLevel($0, field: "notifications") } ?? .all
+    let environment = try body.apnsEnvironment.map { try APNsEnvironment($0, field: "apnsEnvironment") }
+    let subscription = try body.webPush.map { try WebPushSubscription($0.body) }
     self.init(
       name: body.name, type: body.type, osVersion: body.osVersion,
       tokens: [
         body.apnsToken.map { PushToken(provider: .apns, token: Self.apnsToken($0)) },
         body.fcmToken.map { PushToken(provider: .fcm, token: $0) },
-      ].compactMap { $0 }, notifications: level)
+        subscription.map { PushToken(provider: .webPush, token: $0.token) },
+      ].compactMap { $0 }, notifications: level, apnsEnvironment: environment, language: body.language,
+      roomChanges: body.roomChanges ?? false)
   }
 
   /// Apple's tokens are bytes, which apps write as hexadecimal digits of either case. In lower case, equal bytes are
@@ -59,11 +63,41 @@ extension DeviceDescription {
   }
 }
 
+extension WebPushSubscription {
+  fileprivate init(_ body: WebPushRequest) throws {
+    do throws(Flaw) {
+      try self.init(endpoint: body.endpoint, p256dh: body.p256dh, auth: body.auth)
+    } catch {
+      throw Refusal.invalidField(error.detail)
+    }
+  }
+}
+
+extension WebPushSubscription.Flaw {
+  fileprivate var detail: String {
+    switch self {
+    case .endpoint:
+      """
+      webPush.endpoint must be an https URL of at most \(Limits.webPushEndpointBytes) bytes, without a user, a port or a \
+      fragment.
+      """
+    case .publicKey:
+      """
+      webPush.p256dh must be an uncompressed point of P-256 (\(WebPushSubscription.publicKeyBytes) bytes) in base64url \
+      without padding.
+      """
+    case .secret:
+      "webPush.auth must be \(WebPushSubscription.secretBytes) bytes in base64url without padding."
+    }
+  }
+}
+
 extension Device {
   init(_ id: DeviceID, _ description: DeviceDescription, _ revision: LogPosition) {
     self.init(
       id: id, name: description.name, type: description.type, osVersion: description.osVersion,
       pushProviders: description.tokens.map(\.provider.name), notifications: description.notifications.name,
-      position: revision, revision: revision)
+      apnsEnvironment: description.apnsEnvironment?.name, language: description.language,
+      roomChanges: description.roomChanges, position: revision, revision: revision)
   }
 }

@@ -75,6 +75,8 @@ extension DeviceDescription {
     [
       ("name", .text(orNull: name)), ("type", .text(orNull: type)), ("osVersion", .text(orNull: osVersion)),
       ("pushProviders", .list(tokens.map { .text($0.provider.name) })), ("notifications", .text(notifications.name)),
+      ("apnsEnvironment", .text(orNull: apnsEnvironment?.name)), ("language", .text(orNull: language)),
+      ("roomChanges", .bool(roomChanges)),
     ]
   }
 }
@@ -87,6 +89,9 @@ extension Hansard_V1_DeviceDescribed {
       if let osVersion = description.osVersion { $0.osVersion = osVersion }
       $0.tokens = description.tokens.map { .with($0) }
       if description.notifications != .all { $0.notifications = UInt32(description.notifications.rawValue) }
+      if let environment = description.apnsEnvironment { $0.apnsEnvironment = UInt32(environment.rawValue) }
+      if let language = description.language { $0.language = language }
+      $0.roomChanges = description.roomChanges
     }
   }
 }
@@ -107,7 +112,9 @@ extension PayloadReader {
     return DeviceDescription(
       name: body.hasName ? body.name : nil, type: body.hasType ? body.type : nil,
       osVersion: body.hasOsVersion ? body.osVersion : nil, tokens: tokens,
-      notifications: body.notifications == 0 ? .all : try value(body.notifications, NotificationLevel.self))
+      notifications: body.notifications == 0 ? .all : try value(body.notifications, NotificationLevel.self),
+      apnsEnvironment: body.apnsEnvironment == 0 ? nil : try value(body.apnsEnvironment, APNsEnvironment.self),
+      language: body.hasLanguage ? body.language : nil, roomChanges: body.roomChanges)
   }
 
   fileprivate func token(_ body: Hansard_V1_PushToken) throws(CodecError) -> PushToken {

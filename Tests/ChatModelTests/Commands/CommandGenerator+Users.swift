@@ -145,11 +145,15 @@ extension CommandGenerator {
     if chance(50) { tokens.append(PushToken(provider: .apns, token: "apns-\(random.below(8))")) }
     if chance(50) { tokens.append(PushToken(provider: .fcm, token: "fcm-\(random.below(8))")) }
     let name = chance(80) ? text() : nil
-    // Derived from the name, so that the levels do not change what each seed draws.
+    // Derived from the name, so that the other fields do not change what each seed draws.
     let levels: [NotificationLevel] = [.all, .mentions, .all, .none, .all]
+    let length = (name ?? "").utf8.count
+    if length.isMultiple(of: 2) { tokens.append(PushToken(provider: .webPush, token: "web-\(length % 8)")) }
+    let environments: [APNsEnvironment?] = [nil, .production, .sandbox]
     return DeviceDescription(
       name: name, type: chance(50) ? "ios" : nil, osVersion: chance(50) ? "18" : nil, tokens: tokens,
-      notifications: levels[(name ?? "").utf8.count % levels.count])
+      notifications: levels[length % levels.count], apnsEnvironment: environments[length % environments.count],
+      language: length.isMultiple(of: 3) ? nil : "pt-BR", roomChanges: length.isMultiple(of: 4))
   }
 
   mutating func removeDevice(_ model: ChatModel) -> Step? {

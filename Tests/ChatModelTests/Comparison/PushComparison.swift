@@ -26,7 +26,11 @@ struct PushComparison {
   struct DeviceRow: Equatable {
     var apns: String?
     var fcm: String?
+    var webPush: String?
     var level: NotificationLevel
+    var apnsEnvironment: APNsEnvironment?
+    var language: String?
+    var roomChanges: Bool
   }
 
   struct DeviceName: Hashable {
@@ -110,7 +114,8 @@ struct PushComparison {
     if device.description.notifications == .none { return .withdrawn(.notificationsOff) }
     if device.description.notifications == .mentions, !notification.isMentioned { return .withdrawn(.mentionsOnly) }
     let tokens = device.description.tokens
-    guard let token = tokens.first(where: { $0.provider == .apns }) ?? tokens.first else { return .unreachable }
+    let first = PushProvider.allCases.lazy.compactMap { provider in tokens.first { $0.provider == provider } }.first
+    guard let token = first else { return .unreachable }
     return .text(message.text, token: token.token)
   }
 
@@ -121,7 +126,9 @@ struct PushComparison {
         devices[DeviceName(user: user.id, device: device.id)] = DeviceRow(
           apns: device.description.tokens.first { $0.provider == .apns }?.token,
           fcm: device.description.tokens.first { $0.provider == .fcm }?.token,
-          level: device.description.notifications)
+          webPush: device.description.tokens.first { $0.provider == .webPush }?.token,
+          level: device.description.notifications, apnsEnvironment: device.description.apnsEnvironment,
+          language: device.description.language, roomChanges: device.description.roomChanges)
       }
     }
     return devices
@@ -143,12 +150,20 @@ struct PushComparison {
 
   private static func devices(_ database: Database) throws -> [DeviceName: DeviceRow] {
     var devices: [DeviceName: DeviceRow] = [:]
-    try CachedStatement(database, "SELECT userId, deviceId, apnsToken, fcmToken, notifications FROM pushDevice")
-      .forEach { row in
-        let name = DeviceName(user: try row.id(), device: try row.id())
-        devices[name] = DeviceRow(
-          apns: try row.optional { try $0.text() }, fcm: try row.optional { try $0.text() }, level: try row.choice())
-      }
+    try CachedStatement(
+      database,
+      """
+      SELECT userId, deviceId, apnsToken, fcmToken, webPushToken, notifications, apnsEnvironment, language, roomChanges
+      FROM pushDevice
+      """
+    ).forEach { row in
+      let name = DeviceName(user: try row.id(), device: try row.id())
+      devices[name] = DeviceRow(
+        apns: try row.optional { try $0.text() }, fcm: try row.optional { try $0.text() },
+        webPush: try row.optional { try $0.text() }, level: try row.choice(),
+        apnsEnvironment: try row.optional { try $0.choice() }, language: try row.optional { try $0.text() },
+        roomChanges: try row.number() != 0)
+    }
     return devices
   }
 
