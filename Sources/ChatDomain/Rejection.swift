@@ -79,6 +79,7 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case pushTokenTooLong = "push_token_too_long"
   case pushTokenMalformed = "push_token_malformed"
   case languageMalformed = "language_malformed"
+  case quietHoursMalformed = "quiet_hours_malformed"
   case inviteExpiryOutOfRange = "invite_expiry_out_of_range"
   case inviteUsesOutOfRange = "invite_uses_out_of_range"
   case inviteRoleNotAllowed = "invite_role_not_allowed"

@@ -40,6 +40,8 @@ public enum Limits {
   public static let webPushEndpointBytes = 1024
   /// The language tag of a device (RFC 5646, section 4.4.1, recommends to support at least this).
   public static let languageTagBytes = 35
+  /// The name of a time zone. The longest in the IANA database has 32 bytes.
+  public static let timeZoneBytes = 64
 
   // MARK: Counts
 

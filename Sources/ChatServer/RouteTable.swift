@@ -59,6 +59,7 @@ struct Handlers: Sendable {
   let messages: MessageHandlers
   let media: MediaHandlers
   let reading: ReadingHandlers
+  let preferences: PreferenceHandlers
   let presence: PresenceHandlers
   let blocks: BlockHandlers
   let scheduling: SchedulingHandlers
@@ -93,6 +94,7 @@ struct Handlers: Sendable {
     messages = MessageHandlers(chat: chat)
     media = MediaHandlers(chat: chat)
     reading = ReadingHandlers(chat: chat)
+    preferences = PreferenceHandlers(chat: chat)
     presence = PresenceHandlers(chat: chat)
     blocks = BlockHandlers(chat: chat)
     scheduling = SchedulingHandlers(chat: chat)
@@ -196,8 +198,8 @@ enum RouteTable {
     Route(Endpoints.moveReadMarker) { try await $0.reading.moveMarker($1, $2) },
     Route(Endpoints.listReadMarkers) { try await $0.reading.receipts($1) },
     Route(Endpoints.markUnread) { try await $0.reading.markUnread($1, $2) },
-    Route(Endpoints.getPreferences) { try await $0.reading.preferences($1) },
-    Route(Endpoints.updatePreferences) { try await $0.reading.updatePreferences($1, $2) },
+    Route(Endpoints.getPreferences) { try await $0.preferences.get($1) },
+    Route(Endpoints.updatePreferences) { try await $0.preferences.update($1, $2) },
     Route(Endpoints.setTyping) { try await $0.presence.setTyping($1, $2) },
     Route(Endpoints.setPresence) { try await $0.presence.setPresence($1, $2) },
     Route(Endpoints.setOpenRooms) { try await $0.presence.setOpenRooms($1, $2) },

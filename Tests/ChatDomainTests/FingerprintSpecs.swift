@@ -73,6 +73,17 @@ struct FingerprintSpecs {
       .account(.setPreferences(PreferencesEdit(sharesPresence: false))),
       .account(.setPreferences(PreferencesEdit(sharesReadMarkers: true, sharesPresence: false))),
       .account(.setPreferences(PreferencesEdit(acceptsDirectMessages: true, sharesPresence: false))),
+      .account(.setPreferences(PreferencesEdit(notifications: .all))),
+      .account(.setPreferences(PreferencesEdit(notifications: NotificationLevel.none))),
+      .account(.setPreferences(PreferencesEdit(mutedKinds: []))),
+      .account(.setPreferences(PreferencesEdit(mutedKinds: [.reaction]))),
+      .account(.setPreferences(PreferencesEdit(quietHours: .remove))),
+      .account(.setPreferences(PreferencesEdit(quietHours: .set(.atNight())))),
+      .account(.setPreferences(PreferencesEdit(quietHours: .set(.atNight(to: "08:00"))))),
+      .account(.setPreferences(PreferencesEdit(quietHours: .set(.atNight(in: "Asia/Seoul"))))),
+      .account(.setPreferences(PreferencesEdit(showsPreviews: true))),
+      .account(.setPreferences(PreferencesEdit(showsPreviews: false))),
+      .account(.setPreferences(PreferencesEdit(sharesPresence: false, showsPreviews: false))),
       .blocks(.block(bob)), .blocks(.block(carol)), .blocks(.unblock(bob)), .blocks(.unblock(carol)),
     ]
     #expect(Set(commands.map { $0.fingerprint(by: alice) }).count == commands.count)

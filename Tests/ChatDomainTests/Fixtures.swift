@@ -87,6 +87,13 @@ extension DeviceDescription {
   }
 }
 
+extension QuietHours {
+  static func atNight(from: String = "22:00", to: String = "07:00", in zone: String = "Europe/Berlin") -> QuietHours {
+    guard let from = TimeOfDay(from), let to = TimeOfDay(to) else { preconditionFailure("not times: \(from), \(to)") }
+    return QuietHours(from: from, to: to, timeZone: zone)
+  }
+}
+
 extension RoomCreation {
   static func named(_ name: String = "tea", _ kind: RoomKind = .group, by creator: UserID? = alice) -> RoomCreation {
     RoomCreation(kind: kind, name: name, creator: creator)

@@ -93,6 +93,9 @@ struct RejectionSpecs {
     .emailInUse: { user([], .account(.register(.named(email: "taken@example.org")))) },
     .externalIDInUse: { user([], .account(.register(.named(externalID: "taken"))), .service()) },
     .nicknameEmpty: { user([], .account(.register(.named("")))) },
+    .quietHoursMalformed: {
+      user(aliceAtHome, .account(.setPreferences(PreferencesEdit(quietHours: .set(.atNight(to: "22:00"))))))
+    },
     .languageMalformed: { user(aliceAtHome, .devices(.set(phone, .named(language: "d1")))) },
     .nameMalformed: { user([], .account(.register(.named("a\u{202e}b")))) },
     .nicknameTooLong: { user([], .account(.register(.named(String(repeating: "n", count: 129))))) },

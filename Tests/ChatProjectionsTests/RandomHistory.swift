@@ -232,7 +232,10 @@ struct RandomHistory {
       record(
         .account(
           .preferencesSet(
-            PreferencesEdit(sharesReadMarkers: isOn, acceptsDirectMessages: !isOn, sharesPresence: isOn))), of: user)
+            PreferencesEdit(
+              sharesReadMarkers: isOn, acceptsDirectMessages: !isOn, sharesPresence: isOn,
+              notifications: isOn ? .mentions : nil, mutedKinds: isOn ? [.reaction, .added] : [],
+              quietHours: Self.quietHours(isOn), showsPreviews: isOn))), of: user)
     case 12:
       if let device, let token = state.devices[device]?.description.tokens.last {
         record(.devices(.tokenMoved(device, token)), of: user)
@@ -292,6 +295,11 @@ struct RandomHistory {
       name: "phone", type: chance(2) ? "ios" : nil, osVersion: "18", tokens: tokens,
       notifications: NotificationLevel.allCases.randomElement(using: &random) ?? .all,
       apnsEnvironment: chance(2) ? .sandbox : nil, language: chance(2) ? "de" : nil, roomChanges: chance(2))
+  }
+
+  private static func quietHours(_ isOn: Bool) -> QuietHoursEdit {
+    guard isOn, let from = TimeOfDay(minutes: 1320), let to = TimeOfDay(minutes: 0) else { return .remove }
+    return .set(QuietHours(from: from, to: to, timeZone: "Europe/Berlin"))
   }
 
   // MARK: - Counting

@@ -20,12 +20,16 @@ struct ClientSpecs {
     let client = Client { endpoint, body in
       #expect(endpoint == "PATCH /v1/me/preferences")
       #expect(body == #"{"sharesReadMarkers":false}"#)
-      return #"{"sharesReadMarkers":false,"acceptsDirectMessages":true,"sharesPresence":true,"position":7}"#
+      return
+        #"{"sharesReadMarkers":false,"acceptsDirectMessages":true,"sharesPresence":true,"notifications":"all","#
+        + #""mutedKinds":["reaction"],"quietHours":null,"showsPreviews":true,"position":7}"#
     }
     let receipt = try client.call(Endpoints.updatePreferences, UpdatePreferencesRequest(sharesReadMarkers: false))
     #expect(
       receipt
         == PreferencesReceipt(
-          sharesReadMarkers: false, acceptsDirectMessages: true, sharesPresence: true, position: LogPosition(7)))
+          Preferences(
+            sharesReadMarkers: false, acceptsDirectMessages: true, sharesPresence: true, notifications: "all",
+            mutedKinds: ["reaction"], quietHours: nil, showsPreviews: true), position: LogPosition(7)))
   }
 }

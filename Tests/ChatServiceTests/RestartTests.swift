@@ -28,7 +28,12 @@ struct RestartTests {
     _ = try await chat.performRoom(room, .reading(.moveMarker(to: fixed(120))), by: asBob, command: fixed(15))
     _ = try await chat.performRoom(room, .reading(.markUnread(from: fixed(110))), by: asBob, command: fixed(33))
     _ = try await chat.setPreferences(
-      PreferencesEdit(sharesReadMarkers: false), by: asBob, command: fixed(34))
+      PreferencesEdit(
+        sharesReadMarkers: false, notifications: .mentions, mutedKinds: [.reaction, .added],
+        quietHours: .set(
+          QuietHours(
+            from: try #require(TimeOfDay("22:00")), to: try #require(TimeOfDay("07:00")), timeZone: "Asia/Seoul")),
+        showsPreviews: false), by: asBob, command: fixed(34))
     _ = try await chat.setPreferences(
       PreferencesEdit(acceptsDirectMessages: false, sharesPresence: false), by: Principal(user: carol),
       command: fixed(38))
@@ -124,7 +129,9 @@ struct RestartTests {
     for (device, principal) in [(40, asAlice), (41, asBob)] as [(UInt64, Principal)] {
       _ = try await chat.setDevice(
         fixed(device),
-        DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: [token], notifications: .mentions),
+        DeviceDescription(
+          name: nil, type: nil, osVersion: nil, tokens: [token, PushToken(provider: .webPush, token: "e k s")],
+          notifications: .mentions, apnsEnvironment: .sandbox, language: "ko", roomChanges: true),
         by: principal, command: nil)
     }
     let picture = try await fixture.upload([1, 2, 3], by: alice).row.id

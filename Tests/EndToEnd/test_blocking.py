@@ -277,6 +277,10 @@ def test_blocks_survive_a_restart_and_a_rebuild(own_world):
             "sharesReadMarkers": True,
             "acceptsDirectMessages": False,
             "sharesPresence": True,
+            "notifications": "all",
+            "mutedKinds": [],
+            "quietHours": None,
+            "showsPreviews": True,
         }
         block(anna, ben, expect=200)
         world.server.stop()

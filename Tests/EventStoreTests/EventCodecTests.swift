@@ -27,6 +27,12 @@ private let everyEvent: [ChatEvent] =
       .account(
         .registered(Registration(nickname: "A", email: nil, externalID: nil, credential: nil, commitmentKey: [])))),
     .user(user, .account(.profileChanged(ProfileEdit(nickname: "앨리스")))),
+    .user(
+      user,
+      .account(
+        .preferencesSet(
+          PreferencesEdit(
+            notifications: .mentions, mutedKinds: [.added, .message], quietHours: goldenNight, showsPreviews: true)))),
     .user(user, .sessions(.started(id(2), device: id(3)))),
     .user(user, .sessions(.started(id(2), device: nil))),
     .user(user, .sessions(.refreshed(id(2), generation: 4))),

@@ -83,6 +83,11 @@ private let presence: [ChatEvent] = [
       .preferencesSet(PreferencesEdit(sharesReadMarkers: true, acceptsDirectMessages: false, sharesPresence: true)))),
 ]
 
+let goldenNight: QuietHoursEdit? = {
+  guard let from = TimeOfDay(minutes: 1350), let to = TimeOfDay(minutes: 0) else { return nil }
+  return .set(QuietHours(from: from, to: to, timeZone: "Europe/Berlin"))
+}()
+
 private let push: [ChatEvent] = [
   .user(
     alice,
@@ -98,6 +103,16 @@ private let push: [ChatEvent] = [
     .devices(
       .updated(
         phone, DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: [], apnsEnvironment: .sandbox)))),
+  .user(
+    alice,
+    .account(
+      .preferencesSet(
+        PreferencesEdit(
+          notifications: .all, mutedKinds: AlertKinds(AlertKind.allCases), quietHours: .remove, showsPreviews: false)))),
+  .user(
+    alice, .account(.preferencesSet(PreferencesEdit(notifications: .mentions, mutedKinds: [], quietHours: goldenNight)))),
+  .user(
+    alice, .account(.preferencesSet(PreferencesEdit(notifications: NotificationLevel.none, showsPreviews: true)))),
 ]
 
 private let report: ReportID = golden(70)

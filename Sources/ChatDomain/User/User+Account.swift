@@ -77,45 +77,6 @@ extension PictureEdit {
   }
 }
 
-/// A user's own settings.
-package struct UserPreferences: Sendable, Hashable {
-  /// Whether others see how far the user has read.
-  package var sharesReadMarkers: Bool
-  /// Whether others can write to the user in direct rooms of two, and create direct rooms with the user.
-  package var acceptsDirectMessages: Bool
-  /// Whether others see that the user is online or typing.
-  package var sharesPresence: Bool
-
-  package init(sharesReadMarkers: Bool = true, acceptsDirectMessages: Bool = true, sharesPresence: Bool = true) {
-    self.sharesReadMarkers = sharesReadMarkers
-    self.acceptsDirectMessages = acceptsDirectMessages
-    self.sharesPresence = sharesPresence
-  }
-}
-
-/// A change of a user's preferences. A preference that is nil does not change.
-package struct PreferencesEdit: Sendable, Hashable {
-  package var sharesReadMarkers: Bool?
-  package var acceptsDirectMessages: Bool?
-  package var sharesPresence: Bool?
-
-  package init(sharesReadMarkers: Bool? = nil, acceptsDirectMessages: Bool? = nil, sharesPresence: Bool? = nil) {
-    self.sharesReadMarkers = sharesReadMarkers
-    self.acceptsDirectMessages = acceptsDirectMessages
-    self.sharesPresence = sharesPresence
-  }
-
-  package var isEmpty: Bool { sharesReadMarkers == nil && acceptsDirectMessages == nil && sharesPresence == nil }
-}
-
-extension UserPreferences {
-  package mutating func apply(_ edit: PreferencesEdit) {
-    if let sharesReadMarkers = edit.sharesReadMarkers { self.sharesReadMarkers = sharesReadMarkers }
-    if let acceptsDirectMessages = edit.acceptsDirectMessages { self.acceptsDirectMessages = acceptsDirectMessages }
-    if let sharesPresence = edit.sharesPresence { self.sharesPresence = sharesPresence }
-  }
-}
-
 extension UserEvent.Account: EventFamily {
   package var fingerprint: Fingerprint? {
     switch self {
@@ -134,7 +95,8 @@ extension UserEvent.Account: EventFamily {
       registration.nickname.byteCount + registration.email.byteCount + registration.externalID.byteCount
     case .profileChanged(let edit): edit.nickname.byteCount
     case .emailSet(let email): email.byteCount
-    case .disabled, .enabled, .preferencesSet: 0
+    case .preferencesSet(let edit): edit.textBytes
+    case .disabled, .enabled: 0
     }
   }
 }
@@ -149,16 +111,6 @@ extension Fingerprint {
   static func emailSetting(_ email: String) -> Fingerprint { Fingerprint(.text("email.set"), .text(email)) }
   static var disabling: Fingerprint { Fingerprint(.text("user.disable")) }
   static var enabling: Fingerprint { Fingerprint(.text("user.enable")) }
-
-  /// A change has the same fingerprint as before the preferences existed that it does not change.
-  static func preferenceSetting(_ edit: PreferencesEdit) -> Fingerprint {
-    var fields: [Field] = [.text("preferences.set"), .number(edit.sharesReadMarkers.map { $0 ? 1 : 0 })]
-    if edit.acceptsDirectMessages != nil || edit.sharesPresence != nil {
-      fields.append(.number(edit.acceptsDirectMessages.map { $0 ? 1 : 0 }))
-    }
-    if let sharesPresence = edit.sharesPresence { fields.append(.number(sharesPresence ? 1 : 0)) }
-    return Fingerprint(fields)
-  }
 }
 
 // MARK: - Commands
@@ -292,6 +244,7 @@ extension UserDecider {
   private func setPreferences(_ edit: PreferencesEdit) throws(Rejection) -> Decision<UserEvent> {
     _ = try authorizedUser()
     if let done = try doneBefore() { return done }
+    if let hours = edit.quietHours?.hours { try TextRules.quietHours(hours) }
     return .record([.account(.preferencesSet(edit))])
   }
 

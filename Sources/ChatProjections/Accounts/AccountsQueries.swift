@@ -102,12 +102,24 @@ package struct AccountsQueries: ReadModelQueries {
       .first(user, read: Self.readPreferences)
   }
 
-  static let preferenceColumns = "sharesReadMarkers, acceptsDirectMessages, sharesPresence"
+  static let preferenceColumns =
+    "sharesReadMarkers, acceptsDirectMessages, sharesPresence, notifications, mutedKinds, quietFrom, quietTo, "
+    + "quietTimeZone, showsPreviews"
 
   static func readPreferences(_ row: inout RowReader) throws -> UserPreferences {
     try UserPreferences(
       sharesReadMarkers: row.number() != 0, acceptsDirectMessages: row.number() != 0,
-      sharesPresence: row.number() != 0)
+      sharesPresence: row.number() != 0, notifications: row.choice(), mutedKinds: AlertKinds(bits: row.narrow()),
+      quietHours: readQuietHours(&row), showsPreviews: row.number() != 0)
+  }
+
+  /// Nil if the columns are NULL.
+  private static func readQuietHours(_ row: inout RowReader) throws -> QuietHours? {
+    let from = try row.optional { TimeOfDay(minutes: try $0.narrow()) }
+    let to = try row.optional { TimeOfDay(minutes: try $0.narrow()) }
+    let timeZone = try row.optional { try $0.text() }
+    guard let from = from ?? nil, let to = to ?? nil, let timeZone else { return nil }
+    return QuietHours(from: from, to: to, timeZone: timeZone)
   }
 
   // MARK: - Sessions

@@ -20,10 +20,18 @@ extension AccountsWriter {
       """
       UPDATE user SET sharesReadMarkers = COALESCE(?, sharesReadMarkers),
         acceptsDirectMessages = COALESCE(?, acceptsDirectMessages),
-        sharesPresence = COALESCE(?, sharesPresence)
+        sharesPresence = COALESCE(?, sharesPresence), notifications = COALESCE(?, notifications),
+        mutedKinds = COALESCE(?, mutedKinds), showsPreviews = COALESCE(?, showsPreviews)
       WHERE id = ?
       """
-    ).run(edit.sharesReadMarkers, edit.acceptsDirectMessages, edit.sharesPresence, user)
+    ).run(
+      edit.sharesReadMarkers, edit.acceptsDirectMessages, edit.sharesPresence,
+      edit.notifications.map { Int64($0.rawValue) }, edit.mutedKinds.map { Int64($0.bits) }, edit.showsPreviews, user)
+    guard let quiet = edit.quietHours else { return }
+    try CachedStatement(database, "UPDATE user SET quietFrom = ?, quietTo = ?, quietTimeZone = ? WHERE id = ?")
+      .run(
+        (quiet.hours?.from.minutes).map { Int64($0) }, (quiet.hours?.to.minutes).map { Int64($0) },
+        quiet.hours?.timeZone, user)
   }
 
   func set(_ credential: Credential, of user: UserID, _ stamp: Stamp) throws {

@@ -64,22 +64,23 @@ struct AccountsWriter {
   ///   one creates the user if there is none, and changes nothing otherwise.
   private func register(_ user: UserID, _ registration: Registration?, _ stamp: Stamp) throws {
     let credential = registration?.credential
+    let preferences = UserPreferences()
     try CachedStatement(
       database,
       """
       INSERT INTO user (
         id, nickname, email, emailCompared, externalId, credentialVersion, credentialHash, credentialLogRounds, credentialBlockSize,
         credentialParallelism, credentialPosition, credentialTime, fingerprint, registeredPosition, registeredTime,
-        revision, sharesReadMarkers, acceptsDirectMessages, sharesPresence
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+        revision, sharesReadMarkers, acceptsDirectMessages, sharesPresence, notifications, mutedKinds, showsPreviews
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
       """
     ).run(
       user, registration?.nickname ?? "", registration?.email, registration?.email.map { EmailForm.compared($0) },
       registration?.externalID, credential.map { Int64($0.version) }, credential?.hash,
       credential.map { Int64($0.logRounds) }, credential.map { Int64($0.blockSize) },
       credential.map { Int64($0.parallelism) }, credential.map { _ in stamp }, registration?.fingerprint, stamp,
-      stamp.position, UserPreferences().sharesReadMarkers, UserPreferences().acceptsDirectMessages,
-      UserPreferences().sharesPresence)
+      stamp.position, preferences.sharesReadMarkers, preferences.acceptsDirectMessages, preferences.sharesPresence,
+      Int64(preferences.notifications.rawValue), Int64(preferences.mutedKinds.bits), preferences.showsPreviews)
   }
 
   // MARK: - Sessions

@@ -25,7 +25,7 @@ extension Rejection {
     case .inviteExpired, .inviteUsedUp, .inviteRevoked, .passwordResetUsed: .gone
     case .emptyText, .textTooLong, .roomNameEmpty, .roomNameTooLong, .nicknameEmpty, .nicknameTooLong,
       .emailMalformed, .externalIDMalformed, .credentialIncomplete, .deviceTextTooLong, .pushTokenEmpty,
-      .pushTokenTooLong, .pushTokenMalformed, .languageMalformed,
+      .pushTokenTooLong, .pushTokenMalformed, .languageMalformed, .quietHoursMalformed,
       .mediaNameMalformed, .nameMalformed, .inviteExpiryOutOfRange, .inviteUsesOutOfRange, .inviteRoleNotAllowed,
       .roleNotAllowed, .topicTooLong,
       .workspaceNameEmpty, .workspaceNameTooLong, .directMembersOutOfRange, .notAThreadRoot, .replyElsewhere,
@@ -120,6 +120,8 @@ extension Rejection {
     case .pushTokenEmpty: "A push token must not be empty. If there is none, omit it or send null."
     case .pushTokenTooLong: "A push token can have at most \(Limits.pushTokenBytes) bytes."
     case .pushTokenMalformed: "A push token must not contain control characters."
+    case .quietHoursMalformed:
+      "The fields \"from\" and \"to\" of quietHours must differ, and \"timeZone\" must be an IANA name such as Europe/Berlin."
     case .languageMalformed:
       """
       The field "language" must be a language tag (BCP 47) such as de or pt-BR, with at most \

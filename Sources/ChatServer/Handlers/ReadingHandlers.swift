@@ -9,7 +9,7 @@ import struct ChatProtocol.ReadPoint
 import struct ChatProtocol.UnreadMark
 import struct ChatProtocol.User
 
-/// Read markers, read receipts, and whether a user shares them with others.
+/// Read markers and read receipts.
 struct ReadingHandlers: Sendable {
   let chat: ChatService
 
@@ -46,31 +46,6 @@ struct ReadingHandlers: Sendable {
       return ReadReceiptList(readMarkers: receipts, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
-
-  func preferences(_ context: HansardRequestContext) async throws -> TypedResponse<Preferences> {
-    let preferences = try await chat.preferences(of: context.user)
-    return try JSONBody.response(Preferences(preferences))
-  }
-
-  func updatePreferences(
-    _ context: HansardRequestContext, _ body: TypedBody<UpdatePreferencesRequest>
-  ) async throws -> TypedResponse<PreferencesReceipt> {
-    let body = try await body.decoded()
-    let edit = PreferencesEdit(
-      sharesReadMarkers: body.sharesReadMarkers, acceptsDirectMessages: body.acceptsDirectMessages,
-      sharesPresence: body.sharesPresence)
-    guard !edit.isEmpty else {
-      throw Refusal.invalidField("Send at least one of sharesReadMarkers, acceptsDirectMessages and sharesPresence.")
-    }
-    let outcome = try await chat.setPreferences(edit, by: context.actor, command: context.command())
-    var preferences = try await chat.preferences(of: context.user)
-    preferences.apply(edit)
-    return try JSONBody.receipt(
-      outcome.isNew,
-      PreferencesReceipt(
-        sharesReadMarkers: preferences.sharesReadMarkers, acceptsDirectMessages: preferences.acceptsDirectMessages,
-        sharesPresence: preferences.sharesPresence, position: outcome.stamp.position))
-  }
 }
 
 extension ReadPoint {
@@ -82,13 +57,5 @@ extension ReadPoint {
 extension ReadReceipt {
   init(_ row: ReceiptRow, among nicknames: [UserID: String]) {
     self.init(user: User(row.user, among: nicknames), messageId: row.read.message, readAt: row.read.time)
-  }
-}
-
-extension Preferences {
-  init(_ preferences: UserPreferences) {
-    self.init(
-      sharesReadMarkers: preferences.sharesReadMarkers, acceptsDirectMessages: preferences.acceptsDirectMessages,
-      sharesPresence: preferences.sharesPresence)
   }
 }

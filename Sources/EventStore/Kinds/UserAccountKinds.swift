@@ -76,13 +76,40 @@ extension UserEvent.Account: KindFamily {
       guard case .preferencesSet(let edit) = event else { return }
       output.write(Hansard_V1_PreferencesSet.with(edit), shows: edit.shownFields)
     },
-    read: { (body: Hansard_V1_PreferencesSet, _) in
-      .preferencesSet(
-        PreferencesEdit(
-          sharesReadMarkers: body.keepsReadMarkers ? nil : !body.hidesReadMarkers,
-          acceptsDirectMessages: body.hasRefusesDirectMessages ? !body.refusesDirectMessages : nil,
-          sharesPresence: body.hasHidesPresence ? !body.hidesPresence : nil))
-    })
+    read: { (body: Hansard_V1_PreferencesSet, reader) in .preferencesSet(try reader.preferences(body)) })
+}
+
+extension PayloadReader {
+  fileprivate func preferences(_ body: Hansard_V1_PreferencesSet) throws(CodecError) -> PreferencesEdit {
+    PreferencesEdit(
+      sharesReadMarkers: body.keepsReadMarkers ? nil : !body.hidesReadMarkers,
+      acceptsDirectMessages: body.hasRefusesDirectMessages ? !body.refusesDirectMessages : nil,
+      sharesPresence: body.hasHidesPresence ? !body.hidesPresence : nil,
+      notifications: body.notifications == 0 ? nil : try value(body.notifications, NotificationLevel.self),
+      mutedKinds: body.hasMutedKinds ? try alertKinds(body.mutedKinds.kinds) : nil,
+      quietHours: body.hasQuietHours ? try quietHours(body.quietHours) : nil,
+      showsPreviews: body.hasHidesPreviews ? !body.hidesPreviews : nil)
+  }
+
+  private func alertKinds(_ numbers: [UInt32]) throws(CodecError) -> AlertKinds {
+    var kinds: [AlertKind] = []
+    for number in numbers { kinds.append(try value(number, AlertKind.self)) }
+    return AlertKinds(kinds)
+  }
+
+  private func quietHours(_ body: Hansard_V1_QuietHours) throws(CodecError) -> QuietHoursEdit {
+    if body.timeZone.isEmpty { return .remove }
+    return .set(
+      QuietHours(
+        from: try timeOfDay(body.fromMinute), to: try timeOfDay(body.toMinute), timeZone: body.timeZone))
+  }
+
+  private func timeOfDay(_ number: UInt32) throws(CodecError) -> TimeOfDay {
+    guard let time = UInt16(exactly: number).flatMap({ TimeOfDay(minutes: $0) }) else {
+      throw failure(.malformedPayload, "\(number) is not a minute of a day")
+    }
+    return time
+  }
 }
 
 extension PreferencesEdit {
@@ -92,8 +119,16 @@ extension PreferencesEdit {
     if let sharesReadMarkers { fields.append(("sharesReadMarkers", .bool(sharesReadMarkers))) }
     if let acceptsDirectMessages { fields.append(("acceptsDirectMessages", .bool(acceptsDirectMessages))) }
     if let sharesPresence { fields.append(("sharesPresence", .bool(sharesPresence))) }
+    if let notifications { fields.append(("notifications", .text(notifications.name))) }
+    if let mutedKinds { fields.append(("mutedKinds", .list(mutedKinds.kinds.map { .text($0.name) }))) }
+    if let quietHours { fields.append(("quietHours", .text(orNull: quietHours.hours?.shown))) }
+    if let showsPreviews { fields.append(("showsPreviews", .bool(showsPreviews))) }
     return fields
   }
+}
+
+extension QuietHours {
+  fileprivate var shown: String { "\(from.text)-\(to.text) \(timeZone)" }
 }
 
 extension Hansard_V1_PreferencesSet {
@@ -102,6 +137,23 @@ extension Hansard_V1_PreferencesSet {
       if let shares = edit.sharesReadMarkers { $0.hidesReadMarkers = !shares } else { $0.keepsReadMarkers = true }
       if let accepts = edit.acceptsDirectMessages { $0.refusesDirectMessages = !accepts }
       if let shares = edit.sharesPresence { $0.hidesPresence = !shares }
+      if let level = edit.notifications { $0.notifications = UInt32(level.rawValue) }
+      if let kinds = edit.mutedKinds {
+        $0.mutedKinds = .with { $0.kinds = kinds.kinds.map { UInt32($0.rawValue) } }
+      }
+      if let quiet = edit.quietHours { $0.quietHours = .with(quiet.hours) }
+      if let shows = edit.showsPreviews { $0.hidesPreviews = !shows }
+    }
+  }
+}
+
+extension Hansard_V1_QuietHours {
+  fileprivate static func with(_ hours: QuietHours?) -> Self {
+    .with {
+      guard let hours else { return }
+      $0.fromMinute = UInt32(hours.from.minutes)
+      $0.toMinute = UInt32(hours.to.minutes)
+      $0.timeZone = hours.timeZone
     }
   }
 }

@@ -21,7 +21,22 @@ extension CommandGenerator {
     var edit = PreferencesEdit(sharesReadMarkers: chance(70) ? chance(50) : nil)
     if edit.isEmpty || chance(30) { edit.acceptsDirectMessages = chance(75) }
     if chance(30) { edit.sharesPresence = chance(50) }
+    addNotificationSettings(to: &edit)
     return setPreferences(edit, of: anyone())
+  }
+
+  /// Derived from the other preferences and the time, so that they do not change what each seed draws.
+  private func addNotificationSettings(to edit: inout PreferencesEdit) {
+    let minute = UInt16(truncatingIfNeeded: clock.now().milliseconds / 1000) % 1440
+    let levels: [NotificationLevel?] = [nil, .all, .mentions, NotificationLevel.none]
+    edit.notifications = levels[Int(minute) % levels.count]
+    if edit.acceptsDirectMessages == false { edit.mutedKinds = AlertKinds(bits: UInt8(minute % 128)) }
+    if edit.sharesReadMarkers == false { edit.showsPreviews = minute.isMultiple(of: 2) }
+    guard edit.sharesPresence != nil else { return }
+    edit.quietHours = .remove
+    if let from = TimeOfDay(minutes: minute), let to = TimeOfDay(minutes: (minute + 480) % 1440), minute > 99 {
+      edit.quietHours = .set(QuietHours(from: from, to: to, timeZone: "Asia/Seoul"))
+    }
   }
 
   mutating func setPreferences(_ edit: PreferencesEdit, of user: UserID) -> Step {

@@ -144,6 +144,14 @@ extension ModelUser {
       if let shares = edit.sharesReadMarkers { preferences.sharesReadMarkers = shares }
       if let accepts = edit.acceptsDirectMessages { preferences.acceptsDirectMessages = accepts }
       if let shares = edit.sharesPresence { preferences.sharesPresence = shares }
+      if let level = edit.notifications { preferences.notifications = level }
+      if let kinds = edit.mutedKinds { preferences.mutedKinds = kinds }
+      switch edit.quietHours {
+      case nil: break
+      case .set(let hours): preferences.quietHours = hours
+      case .remove: preferences.quietHours = nil
+      }
+      if let shows = edit.showsPreviews { preferences.showsPreviews = shows }
     case .sessions, .devices, .media, .blocks, .erased:
       break
     }

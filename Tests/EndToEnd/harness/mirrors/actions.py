@@ -263,7 +263,7 @@ def block(chat: Chat, source: random.Random) -> Step:
 
 
 def prefer(chat: Chat, source: random.Random) -> Step:
-    body = {"sharesReadMarkers": source.random() < 0.5}
+    body = {"sharesReadMarkers": source.random() < 0.5, "notifications": source.choice(["all", "mentions", "none"])}
     return Step(source.choice(chat.users), "PATCH", "/v1/me/preferences", body)
 
 
