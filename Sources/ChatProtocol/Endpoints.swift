@@ -75,6 +75,8 @@ public enum Endpoints {
   public static let joinRoom = Endpoint<NoBody, Membership>(.post, "/v1/rooms/{roomId}/join", .user)
   public static let leaveRoom = Endpoint<NoBody, Membership>(.post, "/v1/rooms/{roomId}/leave", .user)
   public static let muteRoom = Endpoint<MuteRoomRequest, Room>(.put, "/v1/rooms/{roomId}/mute", .user)
+  public static let setRoomNotifications = Endpoint<SetRoomNotificationsRequest, Room>(
+    .put, "/v1/rooms/{roomId}/notifications", .user)
 
   // MARK: Moderation
   public static let changeMemberRole = Endpoint<RoomRoleRequest, Membership>(
@@ -247,7 +249,7 @@ public enum Endpoints {
     confirmClock,
     listDevices, putDevice, getDevice, deleteDevice,
     createRoom, listRooms, getRoom, updateRoom, deleteRoom, archiveRoom, unarchiveRoom, transferRoom,
-    listMembers, addMember, removeMember, joinRoom, leaveRoom, muteRoom,
+    listMembers, addMember, removeMember, joinRoom, leaveRoom, muteRoom, setRoomNotifications,
     changeMemberRole, silenceMember, listBans, banUser, unbanUser, getJoinHistory,
     fileReport, listReports, getReport, resolveReport, reopenReport, listWorkspaceReports, listAllReports,
     createWorkspace, listWorkspaces, getWorkspace, updateWorkspace, deleteWorkspace, transferWorkspace, listChannels,

@@ -76,6 +76,20 @@ public struct MuteRoomRequest: RequestObject {
   }
 }
 
+/// `PUT /v1/rooms/{roomId}/notifications`
+public struct SetRoomNotificationsRequest: RequestObject {
+  /// `all`, `mentions` or `none`. Null or absent: as in the caller's preferences.
+  public let level: String?
+
+  public init(level: String? = nil) {
+    self.level = level
+  }
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case level
+  }
+}
+
 /// A room as the caller sees it.
 public struct Room: ResponseObject {
   public var id: RoomID
@@ -88,6 +102,8 @@ public struct Room: ResponseObject {
   /// The caller's role; null for a caller who is not a member.
   @Nullable public var role: String?
   @Nullable public var mutedUntil: Timestamp?
+  /// Which notifications the caller gets: `all`, `mentions` or `none`; null for those of the caller's preferences.
+  @Nullable public var notifications: String?
   /// How far the caller has read, the same on all devices; null until the caller has read or sent something.
   @Nullable public var readMarker: ReadPoint?
   /// The message that the caller has marked as unread; null if there is none.
@@ -119,6 +135,7 @@ public struct Room: ResponseObject {
     lastMessage = nil
     role = nil
     mutedUntil = nil
+    notifications = nil
     silencedUntil = nil
     readMarker = nil
     unreadMark = nil

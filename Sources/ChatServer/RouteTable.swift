@@ -146,6 +146,7 @@ enum RouteTable {
     Route(Endpoints.unarchiveRoom) { try await $0.rooms.unarchive($1) },
     Route(Endpoints.transferRoom) { try await $0.members.transfer($1, $2) },
     Route(Endpoints.muteRoom) { try await $0.rooms.mute($1, $2) },
+    Route(Endpoints.setRoomNotifications) { try await $0.rooms.setNotifications($1, $2) },
     Route(Endpoints.getBadge) { try await $0.rooms.badge($1) },
     Route(Endpoints.listMembers) { try await $0.members.list($1) },
     Route(Endpoints.addMember) { try await $0.members.add($1) },

@@ -86,7 +86,9 @@ struct ChannelSpecs {
     // They have power over the channel, but not over its owner.
     channel().when(.members(.remove(carol)), by: .user(bob)).thenRejected(.forbidden)
     channel().when(.members(.transfer(to: alice)), by: .user(bob)).thenRejected(.roomNotFound)
-    for command: RoomCommand in [.send(), .members(.mute(until: nil)), .messages(.delete(hello))] {
+    for command: RoomCommand in [
+      .send(), .members(.mute(until: nil)), .members(.setNotifications(nil)), .messages(.delete(hello)),
+    ] {
       channel().knowing(hello, .of(carol, at: 6)).when(command, by: .user(bob)).thenRejected(.roomNotFound)
     }
   }

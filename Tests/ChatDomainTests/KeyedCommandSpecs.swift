@@ -100,6 +100,7 @@ struct KeyedCommandSpecs {
     sample(.members(.transfer(to: bob)), by: byAlice), sample(.members(.ban(dave))),
     sample(.members(.unban(newcomer)), after: room + [.members(.banned(newcomer))]),
     sample(.members(.silence(dave, until: noon))), sample(.members(.mute(until: noon))),
+    sample(.members(.setNotifications(.mentions))),
     sample(.send(id: id(42))), sample(.messages(.edit(hello, .plain("hi")))), sample(.messages(.delete(id(41)))),
     sample(.annotations(.react(id(41), "👍"))), sample(.annotations(.unreact(id(41), "👍"))),
     sample(.annotations(.pin(id(41)))), sample(.annotations(.unpin(id(41)))),

@@ -60,6 +60,7 @@ struct RetrySpecs {
     byBob(.members(.add(newcomer)), then: [.members(.removed(newcomer))]),
     byBob(.members(.remove(dave)), then: [.members(.joined(dave, role: .administrator, invite: nil))]),
     byBob(.members(.mute(until: noon)), then: [.members(.muted(bob, until: nil))]),
+    byBob(.members(.setNotifications(.mentions)), then: [.members(.notificationsSet(bob, nil))]),
     byBob(
       .send(id: id(42)), later: [id(42): .of(bob, ordinal: 3, at: 9)],
       then: [

@@ -95,7 +95,7 @@ struct RoomLifeSpecs {
     #expect(deleted.state == .deleted(.at(7), creationFingerprint: RoomCreation.named().fingerprint))
     for command: RoomCommand in [
       .lifecycle(.edit(RoomEdit(name: "coffee"))), .lifecycle(.archive), .lifecycle(.restore), .lifecycle(.delete),
-      .members(.leave), .members(.mute(until: nil)), .send(),
+      .members(.leave), .members(.mute(until: nil)), .members(.setNotifications(nil)), .send(),
       .members(.add(bob)), .members(.ban(bob)), .members(.transfer(to: bob)), .members(.changeRole(bob, .member)),
       .sharing(.createInvite(.giving())),
     ] {

@@ -136,6 +136,21 @@ struct RoomMemberSpecs {
         .mutedUntil == nil)
   }
 
+  @Test("the level of notifications is recorded each time, for members only")
+  func notifications() {
+    for level in [.all, .mentions, NotificationLevel.none, nil] as [NotificationLevel?] {
+      let (command, event): (RoomCommand, RoomEvent) = (
+        .members(.setNotifications(level)), .members(.notificationsSet(carol, level))
+      )
+      room().when(command, by: .user(carol)).thenRecorded(event)
+      room([event]).when(command, by: .user(carol)).thenRecorded(event)
+      room().when(command, by: .user(newcomer)).thenRejected(.roomNotFound)
+      room().when(command, by: .service()).thenRejected(.forbidden)
+      room([.lifecycle(.archived)]).when(command, by: .user(carol)).thenRecorded(event)
+    }
+    #expect(room([.members(.notificationsSet(carol, .mentions))]).state.room?.members == room().state.room?.members)
+  }
+
   @Test("how many members a room takes", arguments: [(99_999, true), (100_000, false), (100_001, false)])
   func memberCount(count: Int, isAccepted: Bool) {
     var members: [UserID: Member] = [

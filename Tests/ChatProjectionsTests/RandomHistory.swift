@@ -116,7 +116,9 @@ struct RandomHistory {
     case 1, 2: stepMembership(user, in: room, state)
     case 3: stepInvite(user, in: room, state)
     case 4:
-      if state.members[user] != nil {
+      if state.members[user] != nil, chance(3) {
+        record(.members(.notificationsSet(user, NotificationLevel.allCases.randomElement(using: &random))), in: room, by: user)
+      } else if state.members[user] != nil {
         record(
           .members(.muted(user, until: chance(2) ? script.last.time.adding(milliseconds: 5000) : nil)), in: room,
           by: user)

@@ -106,7 +106,7 @@ struct RoomChangeTests {
     let start = script.last.position
     for room in [4, 1, 3, 0] { script.send(1, to: rooms[room], by: owner, firstID: UInt64(100 + room)) }
     script.room(rooms[5], .members(.muted(bob, until: nil)), by: bob)
-    script.room(rooms[2], .members(.muted(owner, until: nil)), by: owner)
+    script.room(rooms[2], .members(.notificationsSet(owner, .mentions)), by: owner)
     try build(RoomsProjection.self, script.events).read { (database) throws in
       let queries = RoomsQueries(database)
       let changed = [4, 1, 3, 0, 5].map { rooms[$0] }.sorted()
@@ -421,7 +421,7 @@ private struct Mirror {
       lastMessageDeletedAt, lastMessageDetails FROM room
       """
     ),
-    .member: ("roomId, userId", "own", "role, mutedUntil, silencedUntil, marker, unreadFrom FROM member"),
+    .member: ("roomId, userId", "own", "role, mutedUntil, notifications, silencedUntil, marker, unreadFrom FROM member"),
     .counts: ("roomId, userId", "changed", "list, roomActivity, unreadCount, mentionCount FROM member"),
     .roleOrSilence: ("roomId, userId", "joinedPosition", "role, silencedUntil FROM member"),
     .marker: ("roomId, userId", "markerPosition", "marker FROM member WHERE markerPosition IS NOT NULL"),

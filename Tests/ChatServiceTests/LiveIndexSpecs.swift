@@ -44,6 +44,7 @@ struct LiveIndexSpecs {
     #expect(concerned(message(room)) == [alice, bob])
     #expect(concerned(.room(room, .reading(.markedUnread(bob, from: fixed(50), ordinal: 1)))) == [bob])
     #expect(concerned(.room(room, .members(.muted(bob, until: nil)))) == [bob])
+    #expect(concerned(.room(room, .members(.notificationsSet(bob, .mentions)))) == [bob])
   }
 
   @Test("a user who joins or leaves is concerned, and so are the members before and after")

@@ -16,7 +16,8 @@ SECRETS = {"apnsToken": "apns-" + "a1b2c3d4" * 8, "fcmToken": "fcm-" + "e5f6a7b8
 TYPES = {
     "user.registered", "profile.changed", "session.started", "session.refreshed", "session.ended", "device.registered",
     "device.updated", "device.removed", "room.created", "room.renamed", "room.archived", "invite.created",
-    "invite.revoked", "member.joined", "member.added", "member.left", "member.removed", "room.muted", "message.sent",
+    "invite.revoked", "member.joined", "member.added", "member.left", "member.removed", "room.muted",
+    "member.notifications-set", "message.sent",
     "message.edited", "message.deleted", "read-marker.moved",
 }
 FIELDS = [
@@ -47,6 +48,7 @@ class AuditScenario:
         anna.patch(room.message(self.sent["id"]), {"text": "hello!"})
         ben.put(f"{room.path}/read-marker", {"messageId": self.sent["id"]})
         ben.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"})
+        ben.put(f"{room.path}/notifications", {"level": "mentions"})
         anna.delete(room.message(self.sent["id"]))
         world.admin.ingest_all([
             {"op": "message.send", "as": ben.id, "roomId": room.id, "id": new_id(), "text": "old",

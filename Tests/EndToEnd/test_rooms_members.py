@@ -140,6 +140,30 @@ def test_muting(anna, ben, room):
     assert ben.put(f"{room.path}/mute", {})["mutedUntil"] is None
 
 
+def test_the_level_of_notifications_is_the_members_own(world, anna, ben):
+    room = anna.room("Tea", ben)
+    path = f"{room.path}/notifications"
+    assert ben.see(room)["notifications"] is None
+    start = ben.get("/v1/sync")["cursor"]
+    receipt = ben.put(path, {"level": "mentions"})
+    assert (receipt["notifications"], receipt["position"]) == ("mentions", world.head)
+    assert ben.see(room)["notifications"] == "mentions" and anna.see(room)["notifications"] is None
+    assert [each["notifications"] for each in ben.get("/v1/rooms")["rooms"]] == ["mentions"]
+    items = ben.get(f"/v1/sync?since={start}")["items"]
+    assert [item["room"]["notifications"] for item in items if item["type"] == "room"] == ["mentions"]
+    assert ben.put(path, {"level": None})["notifications"] is None
+    assert ben.put(path, {"level": "none"})["notifications"] == "none"
+    assert ben.put(path, {})["notifications"] is None
+    ben.refused("invalid_field", "PUT", path, {"level": "some"})
+    ben.refused("unknown_field", "PUT", path, {"notifications": "all"})
+    # Who leaves and returns begins with the preferences again.
+    ben.put(path, {"level": "none"})
+    ben.post(f"{room.path}/leave")
+    ben.refused("room_not_found", "PUT", path, {"level": "all"})
+    anna.put(f"{room.path}/members/{ben.id}")
+    assert ben.see(room)["notifications"] is None
+
+
 ROOM_OPERATIONS = [
     ("GET", "", None), ("PATCH", "", {"name": "Mine"}), ("DELETE", "", None), ("GET", "/members", None),
     ("PUT", "/members/{other}", None), ("DELETE", "/members/{owner}", None), ("POST", "/leave", None),
@@ -147,7 +171,7 @@ ROOM_OPERATIONS = [
     ("POST", "/join", None), ("PUT", "/members/{owner}/role", {"role": "member"}),
     ("PUT", "/members/{owner}/silence", {}), ("GET", "/bans", None), ("PUT", "/bans/{owner}", None),
     ("DELETE", "/bans/{owner}", None), ("GET", "/join-history", None),
-    ("PUT", "/mute", {}), ("POST", "/invites", {}), ("GET", "/invites", None), ("DELETE", "/invites/{invite}", None),
+    ("PUT", "/mute", {}), ("PUT", "/notifications", {}), ("POST", "/invites", {}), ("GET", "/invites", None), ("DELETE", "/invites/{invite}", None),
     ("GET", "/messages", None), ("PUT", "/messages/{other}", {"text": "let me in"}),
     ("GET", "/messages/{message}", None),
     ("PUT", "/messages/{message}", {"text": "hello"}), ("PATCH", "/messages/{message}", {"text": "mine"}),

@@ -113,6 +113,10 @@ private let push: [ChatEvent] = [
     alice, .account(.preferencesSet(PreferencesEdit(notifications: .mentions, mutedKinds: [], quietHours: goldenNight)))),
   .user(
     alice, .account(.preferencesSet(PreferencesEdit(notifications: NotificationLevel.none, showsPreviews: true)))),
+  .room(room, .members(.notificationsSet(bob, .all))),
+  .room(room, .members(.notificationsSet(bob, .mentions))),
+  .room(room, .members(.notificationsSet(bob, NotificationLevel.none))),
+  .room(room, .members(.notificationsSet(bob, nil))),
 ]
 
 private let report: ReportID = golden(70)

@@ -20,37 +20,13 @@ extension RoomEvent {
     case silenced(UserID, until: Timestamp?)
     /// The user gets no notifications of this room until this time; nil ends it.
     case muted(UserID, until: Timestamp?)
+    /// Which notifications of this room the user gets; nil for those of the user's preferences.
+    case notificationsSet(UserID, NotificationLevel?)
   }
-}
-
-/// How a user joins a room.
-package enum JoinMethod: Sendable, Hashable {
-  case invite(InviteID)
-  /// A service adds the user, or the user joins a public channel.
-  case service
-  /// Another member adds the user.
-  case member
-}
-
-/// What a member may do. The raw values are in the log, in ascending order of rights.
-package enum Role: UInt8, NamedValue, Comparable {
-  case member = 1
-  case administrator = 2
-  case owner = 3
-
-  package var name: String {
-    switch self {
-    case .member: "member"
-    case .administrator: "administrator"
-    case .owner: "owner"
-    }
-  }
-
-  package static func < (left: Role, right: Role) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension RoomEvent.Members: EventFamily {
-  /// Does not include who joined, left or muted: idempotency keys are looked up within one actor.
+  /// Does not include who joined, left, muted or chose notifications: idempotency keys are looked up within one actor.
   package var fingerprint: Fingerprint? {
     switch self {
     case .joined(_, _, let invite): .joining(by: invite)
@@ -65,13 +41,14 @@ extension RoomEvent.Members: EventFamily {
     case .unbanned(let user): .unban(user)
     case .silenced(let user, let until): .silencing(user, until: until)
     case .muted(_, let until): .muting(until: until)
+    case .notificationsSet(_, let level): .notificationSetting(level)
     }
   }
 
   var isUpkeep: Bool {
     switch self {
     case .left, .removed, .banned, .silenced: true
-    case .joined, .added, .admissionRepeated, .roleChanged, .unbanned, .muted: false
+    case .joined, .added, .admissionRepeated, .roleChanged, .unbanned, .muted, .notificationsSet: false
     }
   }
 }
@@ -96,6 +73,10 @@ extension Fingerprint {
   static func muting(until: Timestamp?) -> Fingerprint {
     Fingerprint(.text("room.mute"), .number(until?.milliseconds))
   }
+
+  static func notificationSetting(_ level: NotificationLevel?) -> Fingerprint {
+    Fingerprint(.text("room.notifications"), .number((level?.rawValue).map { Int64($0) }))
+  }
 }
 
 // MARK: - Commands
@@ -117,6 +98,8 @@ extension RoomCommand {
     case silence(UserID, until: Timestamp?)
     /// The actor gets no notifications until then; nil ends it.
     case mute(until: Timestamp?)
+    /// The actor gets these notifications of the room; nil for those of the actor's preferences.
+    case setNotifications(NotificationLevel?)
   }
 }
 
@@ -135,6 +118,7 @@ extension RoomCommand.Members: AggregateCommand {
     case .unban(let user): .unban(user)
     case .silence(let user, let until): .silencing(user, until: until)
     case .mute(let until): .muting(until: until)
+    case .setNotifications(let level): .notificationSetting(level)
     }
   }
 }
@@ -158,6 +142,7 @@ extension RoomDecider {
     case .unban(let user): try unban(user, directory)
     case .silence(let user, let until): try silence(user, until: until, directory)
     case .mute(let until): try mute(until: until)
+    case .setNotifications(let level): try setNotifications(level)
     }
   }
 
@@ -303,6 +288,12 @@ extension RoomDecider {
     return .record([.members(.muted(try actor(), until: until))])
   }
 
+  private func setNotifications(_ level: NotificationLevel?) throws(Rejection) -> Decision<RoomEvent> {
+    try requireMember()
+    if let done = try doneBefore() { return done }
+    return .record([.members(.notificationsSet(try actor(), level))])
+  }
+
   // MARK: Joining
 
   /// A member does not join a second time. Under a key an event is recorded, so that a late retry is recognised after
@@ -363,7 +354,8 @@ extension Room {
       members.change(user) { $0.silencedUntil = until }
     case .muted(let user, let until):
       members.change(user) { $0.mutedUntil = until }
-    case .admissionRepeated:
+    case .admissionRepeated, .notificationsSet:
+      // No decision depends on the level, so memory does not have it.
       break
     }
   }

@@ -257,10 +257,10 @@ extension MemberRow {
     try write(
       """
       INSERT INTO member (
-        role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, silencedUntil, markerMessageId, markerTime,
-        unreadFrom, unreadMessageId, own, markerPosition, list, roomActivity, changed, unreadCount, mentionCount, roomId,
-        userId
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, notifications, silencedUntil,
+        markerMessageId, markerTime, unreadFrom, unreadMessageId, own, markerPosition, list, roomActivity, changed,
+        unreadCount, mentionCount, roomId, userId
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, database)
   }
 
@@ -269,7 +269,8 @@ extension MemberRow {
       """
       UPDATE member SET
         role = ?, joinedPosition = ?, joinedTime = ?, joinedOrdinal = ?, marker = ?, mutedUntil = ?,
-        silencedUntil = ?, markerMessageId = ?, markerTime = ?, unreadFrom = ?, unreadMessageId = ?, own = ?,
+        notifications = ?, silencedUntil = ?, markerMessageId = ?, markerTime = ?, unreadFrom = ?,
+        unreadMessageId = ?, own = ?,
         markerPosition = ?, list = ?, roomActivity = ?, changed = ?, unreadCount = ?, mentionCount = ?
       WHERE roomId = ? AND userId = ?
       """, database)
@@ -277,9 +278,10 @@ extension MemberRow {
 
   private func write(_ sql: String, _ database: Database) throws {
     try CachedStatement(database, sql).run(
-      role, joined, joinedOrdinal, marker, mutedUntil, silencedUntil, read?.message, read?.time, unread?.ordinal,
-      unread?.message, own, markerPosition, tracked.map { Int64($0.list.rawValue) }, tracked?.activity,
-      tracked?.changed, tracked?.unreadCount, tracked?.mentionCount, room, user)
+      role, joined, joinedOrdinal, marker, mutedUntil, notifications.map { Int64($0.rawValue) }, silencedUntil,
+      read?.message, read?.time, unread?.ordinal, unread?.message, own, markerPosition,
+      tracked.map { Int64($0.list.rawValue) }, tracked?.activity, tracked?.changed, tracked?.unreadCount,
+      tracked?.mentionCount, room, user)
   }
 }
 

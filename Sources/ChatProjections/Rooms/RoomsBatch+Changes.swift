@@ -17,7 +17,8 @@ extension RoomsBatch {
       noteRoom(room)
     case .members(.roleChanged(let user, _)), .members(.silenced(let user, _)):
       try noteMember(user, in: room)
-    case .members(.muted(let user, _)), .reading(.markedUnread(let user, _, _)):
+    case .members(.muted(let user, _)), .members(.notificationsSet(let user, _)),
+      .reading(.markedUnread(let user, _, _)):
       try noteOwn(user, in: room)
     case .reading(.markerMoved(let user, _, _)):
       try noteOwn(user, in: room)

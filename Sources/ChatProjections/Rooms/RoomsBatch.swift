@@ -154,6 +154,8 @@ struct RoomsBatch {
       try room.member(user, database).change { $0.silencedUntil = until }
     case .muted(let user, let until):
       try room.member(user, database).change { $0.mutedUntil = until }
+    case .notificationsSet(let user, let level):
+      try room.member(user, database).change { $0.notifications = level }
     }
   }
 
@@ -251,7 +253,7 @@ struct RoomsBatch {
     member.admit(
       MemberRow(
         room: room.id, user: user, role: role, joined: recorded.stamp, joinedOrdinal: last, marker: last,
-        mutedUntil: nil, silencedUntil: try moderation.takeSilence(of: user, in: room.id),
+        mutedUntil: nil, notifications: nil, silencedUntil: try moderation.takeSilence(of: user, in: room.id),
         own: position, tracked: isTracked ? TrackedRoom(activity: row.activity, changed: position) : nil))
     if !isTracked { badges.changeUntracked(user, by: 1) }
     room.change {

@@ -165,14 +165,16 @@ package struct RoomsQueries: ReadModelQueries {
   }
 
   static let memberColumns = """
-    roomId, userId, role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, silencedUntil, markerMessageId,
-    markerTime, unreadFrom, unreadMessageId, own, markerPosition, list, roomActivity, changed, unreadCount, mentionCount
+    roomId, userId, role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, notifications, silencedUntil,
+    markerMessageId, markerTime, unreadFrom, unreadMessageId, own, markerPosition, list, roomActivity, changed,
+    unreadCount, mentionCount
     """
 
   static func readMember(_ row: inout RowReader) throws -> MemberRow {
     try MemberRow(
       room: row.id(), user: row.id(), role: row.choice(), joined: row.stamp(), joinedOrdinal: row.unsigned(),
       marker: row.unsigned(), mutedUntil: row.optional { try $0.time() },
+      notifications: row.optional { try $0.choice() },
       silencedUntil: row.optional { try $0.time() }, read: readPoint(&row), unread: readUnreadMark(&row),
       own: row.position(),
       markerPosition: row.optional { try $0.position() }, tracked: readTracked(&row))

@@ -77,13 +77,16 @@ package struct MemberRow: Sendable, Hashable {
   /// The ordinal up to which the member has read; never less than `joinedOrdinal`.
   package var marker: UInt64
   package var mutedUntil: Timestamp?
+  /// Which notifications of the room the member gets; nil for those of the user's preferences.
+  package var notifications: NotificationLevel?
   /// Until when the member may not send messages.
   package var silencedUntil: Timestamp?
   /// The message at the marker, and when the marker was moved there. Nil until the member has read or sent something.
   package var read: ReadPoint?
   /// From which message on messages are shown as unread, although the marker is beyond it.
   package var unread: UnreadMark?
-  /// Where the membership itself last changed: the role, a silence, a mute, the marker or the unread mark.
+  /// Where the membership itself last changed: the role, a silence, a mute, the notifications, the
+  /// marker or the unread mark.
   package var own: LogPosition
   /// Where the marker last moved. Nil if it never did.
   package var markerPosition: LogPosition?

@@ -110,6 +110,7 @@ enum RoomsTables {
       joinedOrdinal INTEGER NOT NULL,
       marker INTEGER NOT NULL,
       mutedUntil INTEGER,
+      notifications INTEGER,
       silencedUntil INTEGER,
       markerMessageId BLOB,
       markerTime INTEGER,

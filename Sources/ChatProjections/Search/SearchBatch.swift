@@ -68,8 +68,8 @@ struct SearchBatch {
     case .lifecycle(.deleted):
       try close(id)
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated),
-      .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .annotations, .reading,
-      .threads, .scheduling, .reports:
+      .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .members(.notificationsSet),
+      .annotations, .reading, .threads, .scheduling, .reports:
       break
     }
   }

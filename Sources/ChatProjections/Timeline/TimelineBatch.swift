@@ -66,8 +66,8 @@ struct TimelineBatch {
     case .annotations(.unpinned(_, let location)):
       try unpin(at: location, in: room, recorded.position)
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated),
-      .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .reading, .threads,
-      .scheduling, .reports:
+      .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .members(.notificationsSet),
+      .reading, .threads, .scheduling, .reports:
       break
     }
   }

@@ -69,6 +69,15 @@ struct RoomHandlers: Sendable {
     }
   }
 
+  func setNotifications(
+    _ context: HansardRequestContext, _ body: TypedBody<SetRoomNotificationsRequest>
+  ) async throws -> TypedResponse<Room> {
+    let level = try await body.decoded().level.map { try NotificationLevel($0, field: "level") }
+    return try await change(.members(.setNotifications(level)), context) { room, _ in
+      room.notifications = level?.name
+    }
+  }
+
   /// Responds with a receipt only, because nothing is left of the room.
   func delete(_ context: HansardRequestContext) async throws -> TypedResponse<RoomReceipt> {
     let id: RoomID = try context.id("roomId")
@@ -142,6 +151,7 @@ extension Room {
     if row.isLastFromBlockedUser { lastMessage?.isFromBlockedUser = true }
     role = row.member?.role.name
     mutedUntil = row.member?.mutedUntil
+    notifications = row.member?.notifications?.name
     silencedUntil = row.member?.silencedUntil
     readMarker = row.member?.read.map { ReadPoint($0) }
     unreadMark = row.member?.unread?.message

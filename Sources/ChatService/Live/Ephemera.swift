@@ -128,8 +128,8 @@ struct Ephemera: Sendable {
     case .lifecycle(.archived), .erased:
       announcements += typists.close(room, at: now)
     case .lifecycle(.created), .lifecycle(.edited), .lifecycle(.restored), .messages(.edited), .messages(.deleted),
-      .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned), .members(.muted), .sharing,
-      .annotations, .reading, .threads, .scheduling, .reports:
+      .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned), .members(.muted),
+      .members(.notificationsSet), .sharing, .annotations, .reading, .threads, .scheduling, .reports:
       break
     }
   }

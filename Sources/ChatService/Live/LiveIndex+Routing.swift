@@ -125,7 +125,7 @@ extension LiveIndex {
     case .roleChanged(let user, _), .silenced(let user, _):
       add(user, to: &wakes)
       wakes.readers.formUnion(members[room])
-    case .muted(let user, _):
+    case .muted(let user, _), .notificationsSet(let user, _):
       add(user, to: &wakes)
     case .admissionRepeated, .unbanned:
       break

@@ -91,8 +91,9 @@ struct LiveIndex: Sendable {
     case .scheduling(.scheduled(_, let message)):
       if contains(message.author) { authors.insert(message.author, room) }
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .members(.admissionRepeated),
-      .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .scheduling(.changed),
-      .scheduling(.cancelled), .scheduling(.failed), .sharing, .messages, .annotations, .reading, .threads, .reports,
+      .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .members(.notificationsSet),
+      .scheduling(.changed), .scheduling(.cancelled), .scheduling(.failed), .sharing, .messages, .annotations, .reading,
+      .threads, .reports,
       .erased:
       break
     }

@@ -6,7 +6,7 @@ import SwiftProtobuf
 extension RoomEvent.Members: KindFamily {
   static let kinds = [
     joinedKind, addedKind, leftKind, removedKind, admissionRepeatedKind, mutedKind, roleChangedKind, bannedKind,
-    unbannedKind, silencedKind,
+    unbannedKind, silencedKind, notificationsSetKind,
   ]
 
   var kind: Kind<Self> {
@@ -21,6 +21,7 @@ extension RoomEvent.Members: KindFamily {
     case .unbanned: Self.unbannedKind
     case .silenced: Self.silencedKind
     case .muted: Self.mutedKind
+    case .notificationsSet: Self.notificationsSetKind
     }
   }
 
@@ -132,6 +133,20 @@ extension RoomEvent.Members: KindFamily {
     },
     read: { (body: Hansard_V1_RoomMuted, reader) in
       .muted(try reader.subject(UserID.self), until: body.hasUntilMs ? Timestamp(milliseconds: body.untilMs) : nil)
+    })
+
+  private static let notificationsSetKind = Kind<Self>(
+    180, "member.notifications-set", .disclosed,
+    write: { event, output in
+      guard case .notificationsSet(let user, let level) = event else { return }
+      output.write(
+        subject: user.uuid,
+        Hansard_V1_RoomNotificationsSet.with { if let level { $0.level = UInt32(level.rawValue) } },
+        shows: [("level", .text(orNull: level?.name))])
+    },
+    read: { (body: Hansard_V1_RoomNotificationsSet, reader) in
+      .notificationsSet(
+        try reader.subject(UserID.self), body.level == 0 ? nil : try reader.value(body.level, NotificationLevel.self))
     })
 }
 

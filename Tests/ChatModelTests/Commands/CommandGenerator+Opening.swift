@@ -106,6 +106,7 @@ extension CommandGenerator {
       room("adds u\(fourth.short)", place, .members(.add(fourth)), by: leader),
       room("silences u\(fourth.short)", place, .members(.silence(fourth, until: later)), by: leader),
       room("mutes it", place, .members(.mute(until: later)), by: fourth),
+      room("wants mentions", place, .members(.setNotifications(.mentions)), by: fourth),
       room("leaves", place, .members(.leave), by: fourth),
     ]
   }

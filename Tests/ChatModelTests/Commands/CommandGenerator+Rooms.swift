@@ -76,6 +76,14 @@ extension CommandGenerator {
   mutating func mute(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model) else { return nil }
     let until = chance(30) ? nil : farTime()
+    // Derived from the time, so that levels do not change what each seed draws.
+    if let until, until.milliseconds.isMultiple(of: 3) {
+      let levels: [NotificationLevel?] = [nil, .all, .mentions, NotificationLevel.none]
+      let level = levels[Int(until.milliseconds / 3 % Int64(levels.count))]
+      return self.room(
+        "wants \(level?.name ?? "the usual") notifications", room.id, .members(.setNotifications(level)),
+        by: actor(in: room))
+    }
     return self.room(
       "mutes until \(until?.rfc3339 ?? "no time")", room.id, .members(.mute(until: until)), by: actor(in: room))
   }

@@ -9,6 +9,7 @@ struct SeenMember: Equatable {
   let joinedOrdinal: UInt64
   let marker: UInt64
   let mutedUntil: Timestamp?
+  let notifications: NotificationLevel?
   let silencedUntil: Timestamp?
   /// The message at the read marker, and since when the marker is there.
   let readMessage: MessageID?
@@ -22,6 +23,7 @@ struct SeenMember: Equatable {
     joinedOrdinal = member.joinedOrdinal
     marker = member.marker
     mutedUntil = member.mutedUntil
+    notifications = member.notifications
     silencedUntil = member.silencedUntil
     readMessage = member.markerMessage
     readAt = member.markerMoved
@@ -35,6 +37,7 @@ struct SeenMember: Equatable {
     joinedOrdinal = row.joinedOrdinal
     marker = row.marker
     mutedUntil = row.mutedUntil
+    notifications = row.notifications
     silencedUntil = row.silencedUntil
     readMessage = row.read?.message
     readAt = row.read?.time

@@ -207,7 +207,7 @@ extension SyncItem.Content {
       row.badge = BadgeRow()
       return .workspace(row)
     case .member(var row):
-      (row.marker, row.mutedUntil, row.read, row.unread) = (0, nil, nil, nil)
+      (row.marker, row.mutedUntil, row.notifications, row.read, row.unread) = (0, nil, nil, nil, nil)
       (row.own, row.markerPosition, row.tracked) = (.origin, nil, nil)
       return .member(row)
     case .thread(let thread, var root):

@@ -70,6 +70,7 @@ struct ModelMember: Equatable {
   /// This ordinal and all after it are shown as unread, because the member asked for it.
   var unreadFrom: UInt64?
   var mutedUntil: Timestamp?
+  var notifications: NotificationLevel?
   var silencedUntil: Timestamp?
   /// The member's relation to threads, by root.
   var threads: [MessageID: ThreadState] = [:]
@@ -146,6 +147,7 @@ extension ModelRoom {
       silences[user] = until
       change(user) { $0.silencedUntil = until }
     case .members(.muted(let user, let until)): change(user) { $0.mutedUntil = until }
+    case .members(.notificationsSet(let user, let level)): change(user) { $0.notifications = level }
     case .messages(.sent(let message, let author, let location, let content)):
       send(message, author, location, content, recorded, blockers: blockers)
     case .messages(.edited(let message, _, let edit)):

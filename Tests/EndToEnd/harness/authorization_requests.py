@@ -192,6 +192,7 @@ REQUESTS: dict[str, Callable[[AuthorizationScenario], Request]] = {
     "updateRoom/picture": lambda s: Request({"picture": s.image}),
     "unarchiveRoom": lambda s: room(s.archived),
     "transferRoom": lambda s: Request({"userId": s.other.id}),
+    "setRoomNotifications": lambda s: Request({"level": "mentions"}),
     "muteRoom": lambda s: Request({"until": later(days=1)}),
     "listMembers": lambda s: Request(shows=s.other.id),
     "addMember": lambda s: user(s.newcomer.id),

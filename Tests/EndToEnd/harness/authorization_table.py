@@ -97,6 +97,7 @@ unarchiveRoom                   401       404/room   403        404/room   404/r
 transferRoom                    401       404/room   403        404/room   404/room   403           201        201
 joinRoom                        401       404/room   200        404/room   404/room   200           200        400
 leaveRoom                       401       404/room   201        404/room   404/room   201           409/heir   400
+setRoomNotifications            401       404/room   201        404/room   404/room   201           201        400
 muteRoom                        401       404/room   201        404/room   404/room   201           201        400
 listMembers                     401       404/room   200        404/room   404/room   200           200        400
 addMember                       401       404/room   403        404/room   404/room   201           201        201

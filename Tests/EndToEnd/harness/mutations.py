@@ -116,6 +116,16 @@ def mute_room(world: World) -> Case:
     )
 
 
+def set_room_notifications(world: World) -> Case:
+    anna, ben, room = two(world)
+    path = f"{room.path}/notifications"
+    return Case(
+        over_http(ben, "PUT", path, {"level": "mentions"}, new_id()),
+        lambda: ben.put(path, {"level": None}),
+        lambda: ben.see(room)["notifications"], leave(ben, room), "room_not_found",
+    )
+
+
 def members_of(person: Person, room: Room):
     return lambda: [member["user"]["id"] for member in person.get(f"{room.path}/members")["members"]]
 
@@ -271,7 +281,8 @@ def cancel_scheduled_message(world: World) -> Case:
 
 OVER_HTTP = [
     create_account, create_session, refresh_session, end_session, update_me, put_device, delete_device, create_room,
-    update_room, archive_room, mute_room, add_member, remove_member, leave_room, create_invite, revoke_invite,
+    update_room, archive_room, mute_room, set_room_notifications, add_member, remove_member, leave_room, create_invite,
+    revoke_invite,
     accept_invite, send_message, edit_message, delete_message, move_read_marker,
     mark_unread, update_preferences, schedule_message, change_scheduled_message, cancel_scheduled_message,
     *OVER_IDENTITY, *OVER_ROOMS, *OVER_MESSAGES,

@@ -133,6 +133,7 @@ CHANGES: dict[str, Callable[[SyncScenario], object]] = {
         "anna", "PUT", of("room", "/messages/{s.root}/thread/read-marker"), lambda s: {"messageId": s.reply}),
     "readMarker, moved": by("ben", "PUT", of("room", "/read-marker"), lambda s: {"messageId": s.newest}),
     "room, marked unread": by("ben", "PUT", of("room", "/unread-mark"), lambda s: {"messageId": s.root}),
+    "room, notifications": by("ben", "PUT", of("room", "/notifications"), {"level": "mentions"}),
     "room, muted": by("ben", "PUT", of("room", "/mute"), lambda s: {"until": later(days=1)}),
     "readMarker, hidden": by("ben", "PATCH", "/v1/me/preferences", {"sharesReadMarkers": False}),
     # Rooms

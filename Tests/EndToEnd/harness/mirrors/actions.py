@@ -267,6 +267,10 @@ def prefer(chat: Chat, source: random.Random) -> Step:
     return Step(source.choice(chat.users), "PATCH", "/v1/me/preferences", body)
 
 
+def set_notifications(source: random.Random, place: Place, user: str) -> Step:
+    return Step(user, "PUT", f"{place.path}/notifications", {"level": source.choice(["all", "mentions", "none", None])})
+
+
 # The actions, and how often each happens.
 ACTIONS: dict[str, tuple[int, Action]] = {
     "send": (300, send), "edit": (60, about_a_message(edit)), "delete": (30, about_a_message(delete)),
@@ -274,7 +278,7 @@ ACTIONS: dict[str, tuple[int, Action]] = {
     "follow": (20, about_a_message(follow)), "schedule": (15, schedule), "add": (60, add),
     "leave": (20, about_another(leave)), "remove": (12, about_another(remove)), "ban": (15, about_another(ban)),
     "unban": (15, unban), "role": (10, about_another(change_role)), "silence": (5, about_another(silence)),
-    "mute": (10, about_another(mute)), "transfer": (5, about_another(transfer)), "rename": (15, rename),
+    "mute": (10, about_another(mute)), "level": (10, about_another(set_notifications)), "transfer": (5, about_another(transfer)), "rename": (15, rename),
     "archive": (6, archive), "create": (8, create), "delete room": (4, delete_room), "join workspace": (12, join_office),
     "leave workspace": (8, leave_office), "workspace role": (15, change_office_role),
     "rename workspace": (5, rename_office), "rename user": (15, rename_user), "block": (15, block), "prefer": (5, prefer),
