@@ -160,7 +160,7 @@ struct MessagePartSpecs {
       known.when(command, by: .nobody()).thenRejected(.forbidden)
     }
     room.knowing(hello, sent).when(.annotations(.react(hello, "👍")), by: .user(dave))
-      .thenRecorded(.annotations(.reactionAdded(hello, at: .room(1), by: dave, emoji: "👍")))
+      .thenRecorded(.annotations(.reactionAdded(hello, at: .room(1), by: dave, emoji: "👍", messageAuthor: carol)))
     room.knowing(hello, sent).when(.annotations(.unreact(hello, "👍")), by: .service(for: dave))
       .thenRecorded(.annotations(.reactionRemoved(hello, at: .room(1), by: dave, emoji: "👍")))
     room.knowing(hello, gone).when(.annotations(.react(hello, "👍")), by: .user(dave)).thenRejected(.messageDeleted)

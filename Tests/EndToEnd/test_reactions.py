@@ -5,6 +5,7 @@ import urllib.parse
 import pytest
 
 from harness.client import new_id
+from harness.command import audit, settle
 from harness.people import walk
 
 THUMB, HEART, FAMILY = "👍", "❤️", "👩‍👩‍👧‍👦"
@@ -124,3 +125,14 @@ def test_every_retry_gets_the_first_response(world, anna, room, message):
     assert shown(anna, room, message) == [] and world.head == head
     anna.refused("idempotency_key_reused", "PUT", path(room, message, HEART), key=key)
     anna.refused("idempotency_key_reused", "DELETE", path(room, message, THUMB), key=key)
+
+
+def test_the_log_names_the_author_of_the_message(world, anna, ben, room, message):
+    """Push needs it: the author is notified of the reaction."""
+    ben.put(path(room, message, THUMB))
+    ben.delete(path(room, message, THUMB))
+    settle(world.server)
+    added, removed = audit(
+        world.server.data, "--type", "reaction.added", "--type", "reaction.removed", "--room", room.id)
+    assert (added["actor"], added["detail"]["messageAuthor"]) == (ben.id, anna.id)
+    assert "messageAuthor" not in removed["detail"]

@@ -117,6 +117,7 @@ private let push: [ChatEvent] = [
   .room(room, .members(.notificationsSet(bob, .mentions))),
   .room(room, .members(.notificationsSet(bob, NotificationLevel.none))),
   .room(room, .members(.notificationsSet(bob, nil))),
+  .room(room, .annotations(.reactionAdded(message, at: .room(300), by: alice, emoji: "👍🏽", messageAuthor: bob))),
 ]
 
 private let report: ReportID = golden(70)

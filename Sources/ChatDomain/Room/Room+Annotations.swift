@@ -3,7 +3,9 @@ package import ChatPrimitives
 extension RoomEvent {
   /// Reactions and pins.
   package enum Annotations: Sendable, Equatable {
-    case reactionAdded(MessageID, at: MessageLocation, by: UserID, emoji: String)
+    /// - messageAuthor: nil if it was recorded before events had the author. Notifications need it.
+    case reactionAdded(
+      MessageID, at: MessageLocation, by: UserID, emoji: String, messageAuthor: UserID? = nil)
     case reactionRemoved(MessageID, at: MessageLocation, by: UserID, emoji: String)
     case pinned(MessageID, at: MessageLocation)
     case unpinned(MessageID, at: MessageLocation)
@@ -13,7 +15,7 @@ extension RoomEvent {
 extension RoomEvent.Annotations: EventFamily {
   package var fingerprint: Fingerprint? {
     switch self {
-    case .reactionAdded(let id, _, _, let emoji): .reaction(id, emoji, isAdded: true)
+    case .reactionAdded(let id, _, _, let emoji, _): .reaction(id, emoji, isAdded: true)
     case .reactionRemoved(let id, _, _, let emoji): .reaction(id, emoji, isAdded: false)
     case .pinned(let id, _): .pin(id, isPinned: true)
     case .unpinned(let id, _): .pin(id, isPinned: false)
@@ -22,7 +24,7 @@ extension RoomEvent.Annotations: EventFamily {
 
   var textBytes: Int {
     switch self {
-    case .reactionAdded(_, _, _, let emoji), .reactionRemoved(_, _, _, let emoji): emoji.byteCount
+    case .reactionAdded(_, _, _, let emoji, _), .reactionRemoved(_, _, _, let emoji): emoji.byteCount
     case .pinned, .unpinned: 0
     }
   }
@@ -106,7 +108,10 @@ extension RoomDecider {
     try MessageRules.emoji(emoji)
     let key = ReactionKey(message: messageKey(id), user: user, emoji: emoji)
     try (known.reactions[key] ?? .none).requirePlaceForOne()
-    return .record([.annotations(.reactionAdded(id, at: target.location, by: user, emoji: emoji))])
+    return .record([
+      .annotations(
+        .reactionAdded(id, at: target.location, by: user, emoji: emoji, messageAuthor: target.author))
+    ])
   }
 
   private func unreact(_ id: MessageID, _ emoji: String) throws(Rejection) -> Decision<RoomEvent> {

@@ -55,7 +55,7 @@ struct IDIndexBatch {
       try noteReply(at: location, in: room)
       try revise(message, in: room, recorded.stamp, isDeleted: true)
       try ReactionRows(database).removeAll(from: MessageKey(room: room, message: message))
-    case .annotations(.reactionAdded(let message, let location, let user, let emoji)):
+    case .annotations(.reactionAdded(let message, let location, let user, let emoji, _)):
       try noteReply(at: location, in: room)
       let key = ReactionKey(message: MessageKey(room: room, message: message), user: user, emoji: emoji)
       try ReactionRows(database).add(key)

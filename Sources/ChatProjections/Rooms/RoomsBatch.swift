@@ -94,7 +94,7 @@ struct RoomsBatch {
     case .messages(let message):
       try apply(message, to: room, recorded)
       if case .sent = message { try endScheduling(in: room, event, recorded.stamp) }
-    case .annotations(.reactionAdded(_, let location, _, _)), .annotations(.reactionRemoved(_, let location, _, _)),
+    case .annotations(.reactionAdded(_, let location, _, _, _)), .annotations(.reactionRemoved(_, let location, _, _)),
       .annotations(.pinned(_, let location)), .annotations(.unpinned(_, let location)):
       try noteReply(at: location, in: room)
     case .reading(.markerMoved(let user, let message, let ordinal)):

@@ -57,7 +57,7 @@ struct TimelineBatch {
       try delete(location, in: room, recorded)
     case .lifecycle(.deleted):
       try end(room)
-    case .annotations(.reactionAdded(_, let location, let user, let emoji)):
+    case .annotations(.reactionAdded(_, let location, let user, let emoji, _)):
       try react(emoji, by: user, at: location, in: room, recorded)
     case .annotations(.reactionRemoved(_, let location, let user, let emoji)):
       try unreact(emoji, by: user, at: location, in: room, recorded.position)

@@ -301,7 +301,7 @@ extension DecisionState {
 
   private mutating func takeReaction(_ recorded: RecordedEvent, _ before: ReactionCounts?) {
     guard let before, case .room(let room, let event) = recorded.event else { return }
-    if case .annotations(.reactionAdded(let id, _, let user, let emoji)) = event {
+    if case .annotations(.reactionAdded(let id, _, let user, let emoji, _)) = event {
       let key = ReactionKey(message: MessageKey(room: room, message: id), user: user, emoji: emoji)
       recent.enter(before.adding, for: key, at: recorded.position)
     } else if case .annotations(.reactionRemoved(let id, _, let user, let emoji)) = event {

@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import Foundation
 import SwiftProtobuf
 
 extension RoomEvent.Annotations: KindFamily {
@@ -17,14 +18,15 @@ extension RoomEvent.Annotations: KindFamily {
   private static let reactionAddedKind = Kind<Self>(
     133, "reaction.added", .disclosed,
     write: { event, output in
-      guard case .reactionAdded(let message, let location, _, let emoji) = event else { return }
-      output.write(
-        subject: message.uuid, Hansard_V1_ReactionChanged.with(emoji, location),
-        shows: [("emoji", .text(emoji))] + .location(location))
+      guard case .reactionAdded(let message, let location, _, let emoji, let author) = event else { return }
+      var shown: ShownFields = [("emoji", .text(emoji))] + .location(location)
+      if let author { shown.append(("messageAuthor", .text(author.description))) }
+      output.write(subject: message.uuid, Hansard_V1_ReactionChanged.with(emoji, location, author), shows: shown)
     },
     read: { (body: Hansard_V1_ReactionChanged, reader) in
       .reactionAdded(
-        try reader.subject(MessageID.self), at: body.location, by: try reader.actor(), emoji: body.emoji)
+        try reader.subject(MessageID.self), at: body.location, by: try reader.actor(), emoji: body.emoji,
+        messageAuthor: try reader.id(body.messageAuthor))
     })
 
   private static let reactionRemovedKind = Kind<Self>(
@@ -58,11 +60,12 @@ extension RoomEvent.Annotations: KindFamily {
 }
 
 extension Hansard_V1_ReactionChanged {
-  fileprivate static func with(_ emoji: String, _ location: MessageLocation) -> Self {
+  fileprivate static func with(_ emoji: String, _ location: MessageLocation, _ author: UserID? = nil) -> Self {
     .with {
       $0.emoji = emoji
       $0.ordinal = location.ordinal
       $0.thread = location.thread
+      if let author { $0.messageAuthor = Data(author.uuid.bytes) }
     }
   }
 

@@ -168,10 +168,13 @@ extension ChatModel {
       if replies == 0, root.isDeleted { return "begins a thread under a deleted message" }
       return location.ordinal == UInt64(replies + 1) ? nil : "leaves a gap in a thread"
     case .messages(.edited(let id, let location, _)), .messages(.deleted(let id, let location)),
-      .annotations(.reactionAdded(let id, let location, _, _)),
+      .annotations(.reactionAdded(let id, let location, _, _, _)),
       .annotations(.reactionRemoved(let id, let location, _, _)),
       .annotations(.pinned(let id, let location)), .annotations(.unpinned(let id, let location)):
       guard let message = room.message(id), message.location == location else { return "is about no message" }
+      if case .annotations(.reactionAdded(_, _, _, _, let author)) = event, author != message.author {
+        return "names another author of the message"
+      }
       return message.isDeleted && !isTidying(event) ? "is about a deleted message" : nil
     default: return nil
     }

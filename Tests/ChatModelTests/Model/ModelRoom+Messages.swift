@@ -64,7 +64,7 @@ extension ModelRoom {
 
   mutating func takeAnnotation(_ event: RoomEvent, _ recorded: RecordedEvent) {
     switch event {
-    case .annotations(.reactionAdded(let message, _, let user, let emoji)):
+    case .annotations(.reactionAdded(let message, _, let user, let emoji, _)):
       // A reaction that exists already is recorded again only for the key.
       change(message) { message in
         guard !message.reactions.contains(where: { $0.emoji == emoji && $0.user == user }) else { return }
