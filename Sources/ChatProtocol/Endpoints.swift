@@ -189,6 +189,8 @@ public enum Endpoints {
   public static let pinMessage = Endpoint<NoBody, PinReceipt>(.put, "/v1/rooms/{roomId}/pins/{messageId}", .user)
   public static let unpinMessage = Endpoint<NoBody, PinReceipt>(.delete, "/v1/rooms/{roomId}/pins/{messageId}", .user)
   public static let getBadge = Endpoint<NoBody, Badge>(.get, "/v1/badge", .user)
+  public static let explainBadge = Endpoint<NoBody, BadgeExplanation>(
+    .get, "/v1/badge/explain", .user, query: ["cursor", "limit"])
 
   // MARK: Typing, presence and open rooms
   public static let setTyping = Endpoint<SetTypingRequest, TypingStatus>(.put, "/v1/rooms/{roomId}/typing", .user)
@@ -258,7 +260,7 @@ public enum Endpoints {
     listInvitations, inviteUser, withdrawInvitation, listMyInvitations, declineInvitation,
     createInvite, listInvites, revokeInvite, previewInvite, acceptInvite,
     listMessages, sendMessage, getMessage, editMessage, deleteMessage, moveReadMarker, listReadMarkers, markUnread,
-    getBadge, setTyping, setPresence, setOpenRooms,
+    getBadge, explainBadge, setTyping, setPresence, setOpenRooms,
     scheduleMessage, changeScheduledMessage, cancelScheduledMessage, getScheduledMessage, listScheduledMessages,
     listAllScheduledMessages,
     uploadMedia, getMedia, getThumbnail,

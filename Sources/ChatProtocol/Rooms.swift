@@ -204,20 +204,3 @@ public struct Membership: ResponseObject {
     self.position = position
   }
 }
-
-/// `GET /v1/badge`: totals over all rooms of the caller that are neither archived nor muted.
-public struct Badge: ResponseObject {
-  public var unreadCount: Int
-  public var mentionCount: Int
-  /// Replies in threads that the caller follows; they are not in the other counts.
-  public var threadUnreadCount: Int
-  /// The position up to which the counts are correct.
-  public var position: LogPosition
-
-  public init(unreadCount: Int, mentionCount: Int, threadUnreadCount: Int, position: LogPosition) {
-    self.unreadCount = unreadCount
-    self.mentionCount = mentionCount
-    self.threadUnreadCount = threadUnreadCount
-    self.position = position
-  }
-}

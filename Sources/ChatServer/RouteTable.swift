@@ -58,6 +58,7 @@ struct Handlers: Sendable {
   let invitations: InvitationHandlers
   let messages: MessageHandlers
   let media: MediaHandlers
+  let badges: BadgeHandlers
   let reading: ReadingHandlers
   let preferences: PreferenceHandlers
   let presence: PresenceHandlers
@@ -93,6 +94,7 @@ struct Handlers: Sendable {
     invitations = InvitationHandlers(chat: chat, deepLink: deepLink, workspaces: workspaces)
     messages = MessageHandlers(chat: chat)
     media = MediaHandlers(chat: chat)
+    badges = BadgeHandlers(chat: chat)
     reading = ReadingHandlers(chat: chat)
     preferences = PreferenceHandlers(chat: chat)
     presence = PresenceHandlers(chat: chat)
@@ -147,7 +149,8 @@ enum RouteTable {
     Route(Endpoints.transferRoom) { try await $0.members.transfer($1, $2) },
     Route(Endpoints.muteRoom) { try await $0.rooms.mute($1, $2) },
     Route(Endpoints.setRoomNotifications) { try await $0.rooms.setNotifications($1, $2) },
-    Route(Endpoints.getBadge) { try await $0.rooms.badge($1) },
+    Route(Endpoints.getBadge) { try await $0.badges.get($1) },
+    Route(Endpoints.explainBadge) { try await $0.badges.explain($1) },
     Route(Endpoints.listMembers) { try await $0.members.list($1) },
     Route(Endpoints.addMember) { try await $0.members.add($1) },
     Route(Endpoints.removeMember) { try await $0.members.remove($1) },

@@ -20,12 +20,7 @@ package struct RoomsQueries: ReadModelQueries {
   package func roomList(
     of user: UserID, archived: Bool = false, after cursor: LogPosition? = nil, limit: Int
   ) throws -> RoomListPage {
-    let list: TrackedRoom.List = archived ? .archived : .open
-    let found = try Self.roomListParts.flatMap { sql -> [(id: RoomID, activity: LogPosition)] in
-      try CachedStatement(database, sql).all(
-        user, Int64(list.rawValue), cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit + 1
-      ) { (id: try $0.id(RoomID.self), activity: try $0.position()) }
-    }.sorted { $0.activity > $1.activity }
+    let found = try rooms(of: user, archived ? .archived : .open, after: cursor, limit: limit + 1)
     var rooms: [RoomListRow] = []
     var isCut = found.count > limit
     var budget = PageBudget()
@@ -39,6 +34,18 @@ package struct RoomsQueries: ReadModelQueries {
     }
     return RoomListPage(
       rooms: rooms, nicknames: try nicknames(in: rooms), next: isCut ? rooms.last?.room.activity : nil)
+  }
+
+  /// The IDs of the user's rooms of a list, latest activity first.
+  func rooms(
+    of user: UserID, _ list: TrackedRoom.List, after cursor: LogPosition?, limit: Int
+  ) throws -> [(id: RoomID, activity: LogPosition)] {
+    let found = try Self.roomListParts.flatMap { sql -> [(id: RoomID, activity: LogPosition)] in
+      try CachedStatement(database, sql).all(
+        user, Int64(list.rawValue), cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit
+      ) { (id: try $0.id(RoomID.self), activity: try $0.position()) }
+    }
+    return Array(found.sorted { $0.activity > $1.activity }.prefix(limit))
   }
 
   /// The rooms where the user is tracked, and those where not. The parameters of both are the user, the list, the

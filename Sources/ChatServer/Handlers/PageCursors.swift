@@ -31,6 +31,7 @@ struct PageCursors: Sendable {
     case reports = 23
     case workspaceReports = 24
     case allReports = 25
+    case badgeRooms = 26
   }
 
   /// Enough to notice a mistake. The check is not a secret, because a cursor grants no rights.

@@ -85,11 +85,6 @@ struct RoomHandlers: Sendable {
     return try JSONBody.receipt(outcome.isNew, RoomReceipt(roomId: id, position: outcome.stamp.position))
   }
 
-  func badge(_ context: HansardRequestContext) async throws -> TypedResponse<Badge> {
-    let (badge, position) = try await chat.badge(of: context.user)
-    return try JSONBody.response(Badge(badge, at: position))
-  }
-
   /// As `change`, for commands that create a new revision of the room. A repeat without a key finds the room as
   /// requested. The room is then shown unchanged, because its revision must not appear together with values of another
   /// revision.
@@ -175,13 +170,5 @@ extension User {
   /// A user whose nickname was erased has an empty one.
   init(_ id: UserID, among nicknames: [UserID: String]) {
     self.init(id: id, nickname: nicknames[id] ?? "")
-  }
-}
-
-extension Badge {
-  init(_ row: BadgeRow, at position: LogPosition) {
-    self.init(
-      unreadCount: Int(clamping: row.unread), mentionCount: Int(clamping: row.mentions),
-      threadUnreadCount: Int(clamping: row.threadUnread), position: position)
   }
 }

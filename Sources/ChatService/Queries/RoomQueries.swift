@@ -50,6 +50,23 @@ extension ChatService {
     return try await rooms(upTo: position) { (try $0.badges(of: user, at: now), try $0.checkpoint().position) }
   }
 
+  /// A page of the rooms that make up the badge, and the first unread message of each. A room has none if it was deleted
+  /// meanwhile.
+  package func badgeRooms(
+    of user: UserID, after cursor: LogPosition?, limit: Int
+  ) async throws(ServiceError) -> (page: BadgeRoomPage, firstUnread: [RoomID: MessageRow], position: LogPosition) {
+    let now = now()
+    let (page, position) = try await rooms { rooms in
+      (try rooms.badgeRooms(of: user, at: now, after: cursor, limit: limit), try rooms.checkpoint().position)
+    }
+    let messages = try await timeline(upTo: position) { timeline in
+      try page.rooms.reduce(into: [RoomID: MessageRow]()) { found, room in
+        found[room.room] = try timeline.message(room.firstUnread, of: room.room, for: user)
+      }
+    }
+    return (page, messages, position)
+  }
+
   /// - Parameter position: what the query reads has everything up to here. Nil for the head.
   func rooms<T: Sendable>(
     upTo position: LogPosition? = nil, _ body: @escaping @Sendable (RoomsQueries) throws -> T

@@ -201,12 +201,79 @@ nonisolated struct Hansard_V1_PreferencesSet: Sendable {
   /// Clears the value of `hidesPresence`. Subsequent reads from it will return its default value.
   mutating func clearHidesPresence() {self._hidesPresence = nil}
 
+  /// 0 unchanged, 1 all, 2 mentions, 3 none.
+  var notifications: UInt32 = 0
+
+  /// Absent if this preference does not change.
+  var mutedKinds: Hansard_V1_MutedKinds {
+    get {_mutedKinds ?? Hansard_V1_MutedKinds()}
+    set {_mutedKinds = newValue}
+  }
+  /// Returns true if `mutedKinds` has been explicitly set.
+  var hasMutedKinds: Bool {self._mutedKinds != nil}
+  /// Clears the value of `mutedKinds`. Subsequent reads from it will return its default value.
+  mutating func clearMutedKinds() {self._mutedKinds = nil}
+
+  /// Absent if this preference does not change.
+  var quietHours: Hansard_V1_QuietHours {
+    get {_quietHours ?? Hansard_V1_QuietHours()}
+    set {_quietHours = newValue}
+  }
+  /// Returns true if `quietHours` has been explicitly set.
+  var hasQuietHours: Bool {self._quietHours != nil}
+  /// Clears the value of `quietHours`. Subsequent reads from it will return its default value.
+  mutating func clearQuietHours() {self._quietHours = nil}
+
+  /// Absent if this preference does not change.
+  var hidesPreviews: Bool {
+    get {_hidesPreviews ?? false}
+    set {_hidesPreviews = newValue}
+  }
+  /// Returns true if `hidesPreviews` has been explicitly set.
+  var hasHidesPreviews: Bool {self._hidesPreviews != nil}
+  /// Clears the value of `hidesPreviews`. Subsequent reads from it will return its default value.
+  mutating func clearHidesPreviews() {self._hidesPreviews = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _refusesDirectMessages: Bool? = nil
   fileprivate var _hidesPresence: Bool? = nil
+  fileprivate var _mutedKinds: Hansard_V1_MutedKinds? = nil
+  fileprivate var _quietHours: Hansard_V1_QuietHours? = nil
+  fileprivate var _hidesPreviews: Bool? = nil
+}
+
+nonisolated struct Hansard_V1_MutedKinds: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// In ascending order: 1 message, 2 mention, 3 reply, 4 reminder, 5 reaction, 6 invitation, 7 added.
+  var kinds: [UInt32] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Hansard_V1_QuietHours: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Minutes since midnight.
+  var fromMinute: UInt32 = 0
+
+  var toMinute: UInt32 = 0
+
+  /// A name of the IANA time zone database. Empty: the quiet hours are removed.
+  var timeZone: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
 }
 
 /// Kind 10. Subject: the session.
@@ -289,6 +356,22 @@ nonisolated struct Hansard_V1_DeviceDescribed: Sendable {
   /// 0 and 1 all, 2 mentions, 3 none.
   var notifications: UInt32 = 0
 
+  /// 0 the server's default, 1 production, 2 sandbox.
+  var apnsEnvironment: UInt32 = 0
+
+  /// A language tag (BCP 47).
+  var language: String {
+    get {_language ?? String()}
+    set {_language = newValue}
+  }
+  /// Returns true if `language` has been explicitly set.
+  var hasLanguage: Bool {self._language != nil}
+  /// Clears the value of `language`. Subsequent reads from it will return its default value.
+  mutating func clearLanguage() {self._language = nil}
+
+  /// Whether the device is notified silently of what changes in rooms without a message.
+  var roomChanges: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -296,6 +379,7 @@ nonisolated struct Hansard_V1_DeviceDescribed: Sendable {
   fileprivate var _name: String? = nil
   fileprivate var _type: String? = nil
   fileprivate var _osVersion: String? = nil
+  fileprivate var _language: String? = nil
 }
 
 nonisolated struct Hansard_V1_PushToken: Sendable {
@@ -303,9 +387,10 @@ nonisolated struct Hansard_V1_PushToken: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 1 APNs, 2 FCM.
+  /// 1 APNs, 2 FCM, 3 Web Push.
   var provider: UInt32 = 0
 
+  /// Of Web Push: the endpoint, p256dh and auth of the subscription, separated by spaces.
   var token: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -633,6 +718,20 @@ nonisolated struct Hansard_V1_MemberSilenced: Sendable {
   fileprivate var _untilMs: Int64? = nil
 }
 
+/// Kind 180, because no number next to the other members' kinds is free. Subject: the user.
+nonisolated struct Hansard_V1_RoomNotificationsSet: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 0 as in the user's preferences, 1 all, 2 mentions, 3 none.
+  var level: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// Kind 130. Subject: the message. Actor: its author.
 nonisolated struct Hansard_V1_MessageSent: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -813,6 +912,9 @@ nonisolated struct Hansard_V1_ReactionChanged: Sendable {
   var ordinal: UInt64 = 0
 
   var thread: UInt64 = 0
+
+  /// 16 bytes: the author of the message. Empty for removed reactions, and for reactions from before this field existed.
+  var messageAuthor: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1534,7 +1636,7 @@ nonisolated extension Hansard_V1_EmailSet: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".PreferencesSet"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}hides_read_markers\0\u{3}refuses_direct_messages\0\u{3}keeps_read_markers\0\u{3}hides_presence\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}hides_read_markers\0\u{3}refuses_direct_messages\0\u{3}keeps_read_markers\0\u{3}hides_presence\0\u{1}notifications\0\u{3}muted_kinds\0\u{3}quiet_hours\0\u{3}hides_previews\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1546,6 +1648,10 @@ nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftPro
       case 2: try { try decoder.decodeSingularBoolField(value: &self._refusesDirectMessages) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.keepsReadMarkers) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self._hidesPresence) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.notifications) }()
+      case 6: try { try decoder.decodeSingularMessageField(value: &self._mutedKinds) }()
+      case 7: try { try decoder.decodeSingularMessageField(value: &self._quietHours) }()
+      case 8: try { try decoder.decodeSingularBoolField(value: &self._hidesPreviews) }()
       default: break
       }
     }
@@ -1568,6 +1674,18 @@ nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftPro
     try { if let v = self._hidesPresence {
       try visitor.visitSingularBoolField(value: v, fieldNumber: 4)
     } }()
+    if self.notifications != 0 {
+      try visitor.visitSingularUInt32Field(value: self.notifications, fieldNumber: 5)
+    }
+    try { if let v = self._mutedKinds {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    } }()
+    try { if let v = self._quietHours {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    } }()
+    try { if let v = self._hidesPreviews {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 8)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1576,6 +1694,80 @@ nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftPro
     if lhs._refusesDirectMessages != rhs._refusesDirectMessages {return false}
     if lhs.keepsReadMarkers != rhs.keepsReadMarkers {return false}
     if lhs._hidesPresence != rhs._hidesPresence {return false}
+    if lhs.notifications != rhs.notifications {return false}
+    if lhs._mutedKinds != rhs._mutedKinds {return false}
+    if lhs._quietHours != rhs._quietHours {return false}
+    if lhs._hidesPreviews != rhs._hidesPreviews {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_MutedKinds: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".MutedKinds"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kinds\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedUInt32Field(value: &self.kinds) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.kinds.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.kinds, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_MutedKinds, rhs: Hansard_V1_MutedKinds) -> Bool {
+    if lhs.kinds != rhs.kinds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_QuietHours: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".QuietHours"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}from_minute\0\u{3}to_minute\0\u{3}time_zone\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.fromMinute) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.toMinute) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.timeZone) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.fromMinute != 0 {
+      try visitor.visitSingularUInt32Field(value: self.fromMinute, fieldNumber: 1)
+    }
+    if self.toMinute != 0 {
+      try visitor.visitSingularUInt32Field(value: self.toMinute, fieldNumber: 2)
+    }
+    if !self.timeZone.isEmpty {
+      try visitor.visitSingularStringField(value: self.timeZone, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_QuietHours, rhs: Hansard_V1_QuietHours) -> Bool {
+    if lhs.fromMinute != rhs.fromMinute {return false}
+    if lhs.toMinute != rhs.toMinute {return false}
+    if lhs.timeZone != rhs.timeZone {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1673,7 +1865,7 @@ nonisolated extension Hansard_V1_SessionEnded: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Hansard_V1_DeviceDescribed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".DeviceDescribed"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}type\0\u{3}os_version\0\u{1}tokens\0\u{1}notifications\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}type\0\u{3}os_version\0\u{1}tokens\0\u{1}notifications\0\u{3}apns_environment\0\u{1}language\0\u{3}room_changes\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1686,6 +1878,9 @@ nonisolated extension Hansard_V1_DeviceDescribed: SwiftProtobuf.Message, SwiftPr
       case 3: try { try decoder.decodeSingularStringField(value: &self._osVersion) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.tokens) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.notifications) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.apnsEnvironment) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self._language) }()
+      case 8: try { try decoder.decodeSingularBoolField(value: &self.roomChanges) }()
       default: break
       }
     }
@@ -1711,6 +1906,15 @@ nonisolated extension Hansard_V1_DeviceDescribed: SwiftProtobuf.Message, SwiftPr
     if self.notifications != 0 {
       try visitor.visitSingularUInt32Field(value: self.notifications, fieldNumber: 5)
     }
+    if self.apnsEnvironment != 0 {
+      try visitor.visitSingularUInt32Field(value: self.apnsEnvironment, fieldNumber: 6)
+    }
+    try { if let v = self._language {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 7)
+    } }()
+    if self.roomChanges != false {
+      try visitor.visitSingularBoolField(value: self.roomChanges, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1720,6 +1924,9 @@ nonisolated extension Hansard_V1_DeviceDescribed: SwiftProtobuf.Message, SwiftPr
     if lhs._osVersion != rhs._osVersion {return false}
     if lhs.tokens != rhs.tokens {return false}
     if lhs.notifications != rhs.notifications {return false}
+    if lhs.apnsEnvironment != rhs.apnsEnvironment {return false}
+    if lhs._language != rhs._language {return false}
+    if lhs.roomChanges != rhs.roomChanges {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2267,6 +2474,36 @@ nonisolated extension Hansard_V1_MemberSilenced: SwiftProtobuf.Message, SwiftPro
   }
 }
 
+nonisolated extension Hansard_V1_RoomNotificationsSet: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".RoomNotificationsSet"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}level\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.level) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.level != 0 {
+      try visitor.visitSingularUInt32Field(value: self.level, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_RoomNotificationsSet, rhs: Hansard_V1_RoomNotificationsSet) -> Bool {
+    if lhs.level != rhs.level {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Hansard_V1_MessageSent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".MessageSent"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}details\0")
@@ -2555,7 +2792,7 @@ nonisolated extension Hansard_V1_MessageDeleted: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Hansard_V1_ReactionChanged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ReactionChanged"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}emoji\0\u{1}ordinal\0\u{1}thread\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}emoji\0\u{1}ordinal\0\u{1}thread\0\u{3}message_author\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2566,6 +2803,7 @@ nonisolated extension Hansard_V1_ReactionChanged: SwiftProtobuf.Message, SwiftPr
       case 1: try { try decoder.decodeSingularStringField(value: &self.emoji) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.ordinal) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.thread) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.messageAuthor) }()
       default: break
       }
     }
@@ -2581,6 +2819,9 @@ nonisolated extension Hansard_V1_ReactionChanged: SwiftProtobuf.Message, SwiftPr
     if self.thread != 0 {
       try visitor.visitSingularUInt64Field(value: self.thread, fieldNumber: 3)
     }
+    if !self.messageAuthor.isEmpty {
+      try visitor.visitSingularBytesField(value: self.messageAuthor, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2588,6 +2829,7 @@ nonisolated extension Hansard_V1_ReactionChanged: SwiftProtobuf.Message, SwiftPr
     if lhs.emoji != rhs.emoji {return false}
     if lhs.ordinal != rhs.ordinal {return false}
     if lhs.thread != rhs.thread {return false}
+    if lhs.messageAuthor != rhs.messageAuthor {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

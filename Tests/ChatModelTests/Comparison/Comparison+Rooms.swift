@@ -38,6 +38,9 @@ extension Comparison {
     let badge = try await chat.badge(of: user).0
     let now = chat.now()
     try expect("badge of u\(user.short)", model.badge(of: user, at: now), Int(badge.unread))
+    let rooms = try await chat.badgeRooms(of: user, after: nil, limit: Limits.pageItems).page.rooms
+    try expect("the badge's rooms of u\(user.short)", badge.unread, rooms.reduce(0) { $0 + $1.unreadCount })
+    try expect("the badge's mentions of u\(user.short)", badge.mentions, rooms.reduce(0) { $0 + $1.mentionCount })
     try expect("mentions of u\(user.short)", model.mentionBadge(of: user, at: now), Int(badge.mentions))
     try expect("threads in the badge of u\(user.short)", model.threadBadge(of: user, at: now), Int(badge.threadUnread))
   }

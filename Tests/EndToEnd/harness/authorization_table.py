@@ -205,6 +205,7 @@ listPins                        401       404/room   200        404/room   404/r
 pinMessage                      401       404/room   201        404/room   404/room   201           201        400
 unpinMessage                    401       404/room   201        404/room   404/room   201           201        400
 getBadge                        401       200        200        200        200        200           200        400
+explainBadge                    401       200        200        200        200        200           200        400
 sync                            401       200/own    200        200/own    200/own    200           200        400
 sync/messages                   401       200/own    200        200/own    200/own    200           200        400
 createStreamTicket              401       200       200        200        200        200           200        400

@@ -1,0 +1,65 @@
+public import ChatPrimitives
+
+/// `GET /v1/badge`: totals over all rooms of the caller that are neither archived nor muted.
+public struct Badge: ResponseObject {
+  public var unreadCount: Int
+  public var mentionCount: Int
+  /// Replies in threads that the caller follows; they are not in the other counts.
+  public var threadUnreadCount: Int
+  /// The position up to which the counts are correct.
+  public var position: LogPosition
+
+  public init(unreadCount: Int, mentionCount: Int, threadUnreadCount: Int, position: LogPosition) {
+    self.unreadCount = unreadCount
+    self.mentionCount = mentionCount
+    self.threadUnreadCount = threadUnreadCount
+    self.position = position
+  }
+}
+
+/// `GET /v1/badge/explain`: the rooms that make up `unreadCount` of the badge, latest activity first.
+public struct BadgeExplanation: ResponseObject {
+  /// The same as `unreadCount` of `GET /v1/badge`.
+  public var badge: Int
+  public var rooms: [BadgeRoom]
+  @Nullable public var nextCursor: String?
+  /// The position up to which the counts are correct.
+  public var position: LogPosition
+
+  public init(badge: Int, rooms: [BadgeRoom], nextCursor: String?, position: LogPosition) {
+    self.badge = badge
+    self.rooms = rooms
+    self.nextCursor = nextCursor
+    self.position = position
+  }
+}
+
+/// What one room adds to the badge.
+public struct BadgeRoom: Codable, Sendable, Hashable {
+  public var roomId: RoomID
+  /// Empty for a direct room.
+  public var name: String
+  public var unreadCount: Int
+  public var mentionCount: Int
+  /// The first unread message. Null if the room was deleted while the response was made.
+  @Nullable public var firstUnread: UnreadMessage?
+
+  public init(roomId: RoomID, name: String, unreadCount: Int, mentionCount: Int, firstUnread: UnreadMessage?) {
+    self.roomId = roomId
+    self.name = name
+    self.unreadCount = unreadCount
+    self.mentionCount = mentionCount
+    self.firstUnread = firstUnread
+  }
+}
+
+/// An unread message.
+public struct UnreadMessage: Codable, Sendable, Hashable {
+  public var messageId: MessageID
+  public var sentAt: Timestamp
+
+  public init(messageId: MessageID, sentAt: Timestamp) {
+    self.messageId = messageId
+    self.sentAt = sentAt
+  }
+}
