@@ -30,8 +30,8 @@ struct StreamFollower: Sendable {
   /// Called once when the stream has ended, with what the client is told; nil if it is gone.
   let ended: @Sendable (StreamEnd?) async -> Void
 
-  /// Sends all frames that are ready. Then the task ends, and the next signal begins another one: a task takes many kilobytes
-  /// even while it waits, and most streams wait most of the time.
+  /// Sends all frames that are ready. Then the task ends, and the next signal, or the stream's turn to read, begins another
+  /// one: a task takes many kilobytes even while it waits, and most streams wait most of the time.
   func follow(_ stream: OpenStream) async {
     var (stream, isFirst) = (stream, true)
     /// The reservation of the previous page, which the client may not have taken yet.
@@ -68,7 +68,7 @@ struct StreamFollower: Sendable {
       return await ended(end(error))
     }
     let waiting = stream
-    stream.subscription.whenSignalled { Task { await follow(waiting) } }
+    waiting.frames.whenReady { Task { await follow(waiting) } }
   }
 
   /// What the client is told after an error; nil if it is gone.

@@ -2,6 +2,9 @@ import ChatDomain
 import ChatPrimitives
 import Synchronization
 
+/// A slot for one read of a stream; a failure if too many reads wait.
+typealias ReadTurn = Result<AsyncSemaphore<UserID>.Slot, TooManyWaiting>
+
 /// The signals for one stream, and the task or callback that waits for them. The feed and the subscription share it.
 final class LiveSignals: Sendable {
   /// Identifies the subscription.
@@ -18,6 +21,12 @@ final class LiveSignals: Sendable {
   }
 
   typealias Waiter = CheckedContinuation<Wake, Never>
+
+  private enum Turn {
+    case none
+    case awaited(AsyncSemaphore<UserID>.Place)
+    case come(ReadTurn)
+  }
 
   private struct State {
     var changes: PendingChanges
@@ -43,10 +52,17 @@ final class LiveSignals: Sendable {
     var whenEnded: (@Sendable () -> Void)?
     /// Called once when there is a signal.
     var whenSignalled: (@Sendable () -> Void)?
+    var turn = Turn.none
 
-    var hasSignal: Bool {
-      ending != nil || isCancelled || expiring != nil || !changes.isEmpty || !notices.isEmpty || isHeartbeatDue
+    private var hasSignal: Bool {
+      switch turn {
+      case .none: isOver || expiring != nil || !changes.isEmpty || !notices.isEmpty || isHeartbeatDue
+      case .awaited: isOver
+      case .come: true
+      }
     }
+
+    private var isOver: Bool { ending != nil || isCancelled }
 
     mutating func takeCallback() -> (@Sendable () -> Void)? {
       guard whenSignalled != nil, hasSignal else { return nil }
@@ -100,6 +116,7 @@ final class LiveSignals: Sendable {
   }
 
   var ending: StreamEnding? { state.withLock { $0.ending } }
+  var isCancelled: Bool { state.withLock { $0.isCancelled } }
   var isWaiting: Bool { state.withLock { $0.waiter != nil } }
 
   // MARK: - Sending
@@ -226,6 +243,34 @@ final class LiveSignals: Sendable {
       return state.takeCallback()
     }
     callback?()
+  }
+
+  // MARK: - Turns to read
+
+  func waitForTurn(in reads: AsyncSemaphore<UserID>) {
+    let place = reads.place(for: user)
+    state.withLock { $0.turn = .awaited(place) }
+    place.wait { [self] turn in
+      // A stream that no longer waits leaves the slot to the next one.
+      update { state in
+        if case .awaited = state.turn { state.turn = .come(turn) }
+      }
+    }
+  }
+
+  /// The turn if it has come. Otherwise the stream stops waiting for it.
+  func takeTurn() -> ReadTurn? {
+    let turn = state.withLock { state in
+      defer { state.turn = .none }
+      return state.turn
+    }
+    switch turn {
+    case .none: return nil
+    case .awaited(let place):
+      place.leave()
+      return nil
+    case .come(let turn): return turn
+    }
   }
 
   private func stopWaiting(_ wake: Wake, _ number: UInt64) {

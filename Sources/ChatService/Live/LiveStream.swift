@@ -42,6 +42,8 @@ package struct LiveStream: Sendable {
   private var stream = SyncStream()
   /// What happened since the last frame was returned; nil if the stream still waits.
   private var happened: SyncStream.Input?
+  /// What to do when the stream's turn to read comes; nil if it waits for no turn.
+  private var pendingRead: SyncStream.Action?
   /// Notices that were taken and not returned yet, the next one last.
   private var notices: [LiveNotice] = []
 
@@ -70,9 +72,10 @@ package struct LiveStream: Sendable {
     let subscription = subscription
     while true {
       if let frame = try await nextNow() { return frame }
+      let waiting = self
       await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
-          subscription.whenSignalled { continuation.resume() }
+          waiting.whenReady { continuation.resume() }
         }
       } onCancel: {
         subscription.cancel()
@@ -80,20 +83,42 @@ package struct LiveStream: Sendable {
     }
   }
 
-  /// The same, but returns nil if there is no frame now. Then call it again when `subscription.whenSignalled` calls back.
+  /// The same, but returns nil if there is no frame now, or if the stream must wait for its turn to read. Then call
+  /// `whenReady`.
   package mutating func nextNow() async throws(CancellationError) -> StreamFrame? {
     let frame = try await frameNow()
     if frame != nil { subscription.sends() }
     return frame
   }
 
+  /// Calls `body` once when `nextNow` must be called again, at once if that is so already. No task waits meanwhile. A stream
+  /// waits for its turn to read only from here on: until then, its transport may wait for the client, and a slot must not.
+  package func whenReady(_ body: @escaping @Sendable () -> Void) {
+    if pendingRead != nil { subscription.waitForTurn(in: chat.syncReads) }
+    subscription.whenSignalled(body)
+  }
+
   private mutating func frameNow() async throws(CancellationError) -> StreamFrame? {
-    var action = happened.map { stream.take($0) } ?? .wait
-    happened = nil
+    var turn = subscription.takeTurn()
+    var action = pendingRead ?? happened.map { stream.take($0) } ?? .wait
+    (pendingRead, happened) = (nil, nil)
     while true {
       switch action {
       case .read(let position, let target):
-        action = stream.take(try await read(after: position, target: target))
+        if let ending = subscription.ending {
+          action = stream.take(.ended(ending))
+          continue
+        }
+        if subscription.isCancelled { throw CancellationError() }
+        let own = turn ?? chat.syncReads.takeIfFree(for: user).map { .success($0) }
+        turn = nil
+        switch own {
+        case .success(let slot): action = stream.take(try await read(after: position, target: target, in: slot))
+        case .failure: action = stream.take(.readFailed)
+        case nil:
+          pendingRead = action
+          return nil
+        }
       case .readLater(let position, let target):
         try await pause()
         action = .read(after: position, target: target)
@@ -125,17 +150,16 @@ package struct LiveStream: Sendable {
   }
 
   private func read(
-    after position: SyncPosition?, target: LogPosition?
+    after position: SyncPosition?, target: LogPosition?, in slot: AsyncSemaphore<UserID>.Slot
   ) async throws(CancellationError) -> SyncStream.Input {
     var request = request
     request.position = position
     request.target = target
-    if let ending = subscription.ending { return .ended(ending) }
     // A read takes a few milliseconds, so it is finished even if the stream ends meanwhile. It has its own task, which
     // nobody cancels.
-    let reading = Task { [chat, user, request, subscription] () -> SyncStream.Input? in
+    let reading = Task { [chat, user, request] () -> SyncStream.Input? in
       do throws(ServiceError) {
-        return try await chat.changes(for: user, request, of: subscription).map { .read($0) }
+        return .read(try await chat.changes(for: user, request, in: slot))
       } catch {
         switch error {
         case .projectionBehind, .overloaded, .tooManyStreams: return .readFailed

@@ -41,11 +41,19 @@ package final class LiveSubscription: Sendable {
     signals.whenSignalled(body)
   }
 
+  /// Waits for the stream's turn to read. Until it comes, only the end of the stream is a signal.
+  func waitForTurn(in reads: AsyncSemaphore<UserID>) { signals.waitForTurn(in: reads) }
+
+  /// The turn if it has come. Otherwise the stream stops waiting for it.
+  func takeTurn() -> ReadTurn? { signals.takeTurn() }
+
   /// The stream has something to send.
   func sends() { signals.sends() }
 
   /// Why the stream ended; nil while it is open.
   package var ending: StreamEnding? { signals.ending }
+
+  var isCancelled: Bool { signals.isCancelled }
 
   /// Calls `body` once when the stream ends, at once if it has ended. Replaces the previous body.
   package func whenEnded(_ body: (@Sendable () -> Void)?) {

@@ -152,31 +152,21 @@ extension ChatService {
   package func changes(
     for user: UserID, _ request: SyncRequest
   ) async throws(ServiceError) -> SyncPage {
-    let slot = try await syncSlot(for: user, timeout: .milliseconds(Limits.syncReadTimeoutMilliseconds))
-    defer { withExtendedLifetime(slot) {} }
-    return try await SyncReader(chat: self, user: user, request: request).page()
-  }
-
-  /// The same for a stream, which waits for its turn as long as it is open. Without a limit, waiting takes less memory.
-  /// - Returns: nil if the stream has ended.
-  func changes(
-    for user: UserID, _ request: SyncRequest, of stream: LiveSubscription
-  ) async throws(ServiceError) -> SyncPage? {
-    let slot = try await syncSlot(for: user, timeout: nil)
-    defer { withExtendedLifetime(slot) {} }
-    guard stream.ending == nil else { return nil }
-    return try await SyncReader(chat: self, user: user, request: request).page()
-  }
-
-  private func syncSlot(
-    for user: UserID, timeout: Duration?
-  ) async throws(ServiceError) -> AsyncSemaphore<UserID>.Slot {
+    let slot: AsyncSemaphore<UserID>.Slot
     do {
-      guard let timeout else { return try await syncReads.take(for: user) }
-      return try await syncReads.take(for: user, timeout: timeout)
+      slot = try await syncReads.take(for: user, timeout: .milliseconds(Limits.syncReadTimeoutMilliseconds))
     } catch {
       throw error is TooManyWaiting ? .overloaded : .cancelled
     }
+    return try await changes(for: user, request, in: slot)
+  }
+
+  /// The same for a stream, which has waited for its turn without a task.
+  func changes(
+    for user: UserID, _ request: SyncRequest, in slot: AsyncSemaphore<UserID>.Slot
+  ) async throws(ServiceError) -> SyncPage {
+    defer { withExtendedLifetime(slot) {} }
+    return try await SyncReader(chat: self, user: user, request: request).page()
   }
 }
 
