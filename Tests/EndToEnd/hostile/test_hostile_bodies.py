@@ -10,7 +10,7 @@ import requests
 from harness import certificates, cost
 from harness.http2 import Http2
 from harness.people import World
-from harness.server import UNLIMITED, Server
+from harness.server import PATIENT, Server
 from harness.waiting import wait_until
 
 PATH = "/v1/sessions/refresh"
@@ -30,7 +30,7 @@ PATIENCE_SECONDS = 90
 @pytest.fixture(scope="module")
 def secure(tmp_path_factory):
     certificate = certificates.make(tmp_path_factory.mktemp("certificate"))
-    environment = UNLIMITED | certificate.environment
+    environment = PATIENT | certificate.environment
     server = Server(
         tmp_path_factory.mktemp("bodies") / "data", environment=environment,
         authority=str(certificate.authority)).start()
