@@ -1,5 +1,6 @@
 """Fixtures for the real server, and the check that the suite has exercised the whole contract."""
 
+import os
 import pathlib
 import sys
 
@@ -11,9 +12,12 @@ from harness import collecting as collection  # noqa: E402
 from harness.people import World  # noqa: E402
 from harness.sanitizer import SanitizerReports  # noqa: E402
 from harness.server import Server  # noqa: E402
+from harness.workers import Distributor, Worker  # noqa: E402
 
 # Checks what the whole suite has exercised, so it means nothing after a partial run.
 WHOLE_SUITE_MODULE = "test_whole_suite.py"
+# Many tests wait, so that as many workers as processors would leave processors idle.
+WORKERS_PER_PROCESSOR = 2
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +92,16 @@ def room(anna, ben):
 def pytest_configure(config):
     if reports := SanitizerReports.from_environment():
         config.pluginmanager.register(reports)
+    if worker := Worker.of(config):
+        config.pluginmanager.register(worker)
+    elif config.getoption("numprocesses", None):
+        config.pluginmanager.register(Distributor())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config) -> int:
+    """Only the whole suite is worth several processes. Some tests run sooner in one, and their output can be watched."""
+    return len(os.sched_getaffinity(0)) * WORKERS_PER_PROCESSOR if runs_whole_suite(config) else 0
 
 
 def runs_whole_suite(config) -> bool:

@@ -239,6 +239,7 @@ def test_a_stop_in_the_middle_of_work_loses_nothing(own_server):
     check_data(own_server.data)
 
 
+@pytest.mark.alone
 def test_a_start_after_a_stop_reads_checkpoints_and_the_tail(own_server):
     """A restart takes no longer because of events that the read models already have."""
     world = World(own_server)

@@ -248,6 +248,7 @@ def kill_with_a_full_segment(server: Server) -> list[dict]:
     return results
 
 
+@pytest.mark.alone
 def test_a_server_that_is_killed_while_it_seals_loses_nothing(own_server, verify):
     """The server seals a full segment while it appends to the next one. Each start continues the seal, and is killed
     too."""

@@ -1,7 +1,11 @@
 """Runs last, and only as part of the whole suite: checks that the tests exercised the whole contract."""
 
+import pytest
+
 from harness.contract import contract
 from harness.errors import OF_SOCKET_IO, documented_codes
+
+pytestmark = pytest.mark.alone
 
 # Codes that no response can have. A command fails with `shutting_down` once the writer is closed, which happens after
 # the last connection is closed, or if it waits in an ingest whose connection is cut. The others are only at the end of a

@@ -312,6 +312,7 @@ def leave_amid(server: Server, connections: int, path: str, *fields: tuple[str, 
             connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
+@pytest.mark.alone
 def test_clients_that_end_abruptly_leave_nothing_behind(secure):
     """No work, memory or connections are left: `h2load -c 100 -m 100 -D 2` on a page once added 150 MB per run."""
     anna = World(secure).user("Anna")

@@ -93,6 +93,7 @@ def test_many_streams_of_one_user_that_reads_nothing(default_server):
             stream.socket.close()
 
 
+@pytest.mark.alone
 def test_streams_of_a_service_leave_time_for_others(default_server):
     """A service's lines are not limited, so each one is decoded, but never on a thread that serves connections."""
     lines = LINES // 4

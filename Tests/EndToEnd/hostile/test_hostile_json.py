@@ -353,6 +353,7 @@ def in_a_month() -> bytes:
 SLOW_BODY, SLOW_BODIES = message(COSTLY["numbers of forty digits"]), 40
 
 
+@pytest.mark.alone
 def test_a_long_body_is_decoded_on_a_thread_that_serves_no_connections(server, world):
     """If an event loop decoded such bodies, it would delay all of its other connections."""
     anna = world.user("Anna")

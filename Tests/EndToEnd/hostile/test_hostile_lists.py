@@ -87,6 +87,7 @@ def ask_both(busy, path: str, **params):
 # --- A user in many rooms
 
 
+@pytest.mark.alone
 def test_a_page_of_rooms_costs_the_same_in_many_rooms(busy):
     anna, _, _, rooms = busy
     page = ask_both(busy, "/v1/rooms", limit=3)
@@ -96,6 +97,7 @@ def test_a_page_of_rooms_costs_the_same_in_many_rooms(busy):
     assert [room["id"] for room in page["rooms"]] == [room.id for room in rooms[-3:-6:-1]]
 
 
+@pytest.mark.alone
 def test_the_list_of_archived_rooms_costs_the_same(busy):
     anna, _, cleo, _ = busy
     room = anna.room("Old", cleo)
@@ -104,6 +106,7 @@ def test_the_list_of_archived_rooms_costs_the_same(busy):
     assert [each["id"] for each in page["rooms"]] == [room.id]
 
 
+@pytest.mark.alone
 def test_a_badge_costs_the_same_in_many_rooms(busy):
     badge = ask_both(busy, "/v1/badge")
     assert badge["unreadCount"] == ROOMS - 1
@@ -122,6 +125,7 @@ def test_a_badge_follows_every_change(busy):
     assert anna.get("/v1/badge")["unreadCount"] == before
 
 
+@pytest.mark.alone
 def test_a_search_costs_the_same_in_many_rooms(busy):
     _, _, cleo, rooms = busy
     for words, count in (("zanzibar", 1), ("samovar", 0)):

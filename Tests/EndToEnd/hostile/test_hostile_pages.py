@@ -133,6 +133,7 @@ def test_channels(shared_world):
 ESCAPED = "\x01a" * 2_000
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("items", ["messages", "rooms"])
 def test_a_long_page_is_encoded_on_a_thread_that_serves_no_connections(server, shared_world, items):
     """If an event loop encoded such pages, it would delay all of its other connections."""
