@@ -8,20 +8,26 @@ import Synchronization
 ///
 /// Errors are ignored, as SQLite does with its automatic checkpoints: the log stays complete, and the next one tries again.
 final class BackgroundCheckpoints: Sendable {
+  /// How many passes were made.
+  struct Counts: Sendable, Hashable {
+    var beside = 0
+    var byWriter = 0
+  }
+
   private let pool: DatabasePool
   private let connection: DatabaseQueue
   private let queue: DispatchQueue
-  private let plan = Mutex(CheckpointPlan())
+  private let state = Mutex((plan: CheckpointPlan(), counts: Counts()))
 
-  /// Replaces the automatic checkpoints of the pool's writer. The owner keeps this object until it has called `close`.
+  /// Replaces the automatic checkpoints of the pool's writer, until `close`.
   /// - Parameter connection: another connection to the same file.
   init(_ pool: DatabasePool, _ connection: DatabaseQueue, name: String) throws {
     self.pool = pool
     self.connection = connection
     queue = DispatchQueue(label: "checkpoint-\(name)")
     try pool.writeWithoutTransaction { database in
-      // `close` removes the hook before this object can be released.
-      let context = Unmanaged.passUnretained(self).toOpaque()
+      // The hook retains this object, and `close` releases it.
+      let context = Unmanaged.passRetained(self).toOpaque()
       sqlite3_wal_hook(
         database.sqliteConnection,
         { context, connection, _, pages in
@@ -32,16 +38,29 @@ final class BackgroundCheckpoints: Sendable {
     }
   }
 
-  /// Waits for a checkpoint in flight, and closes the connection. Call it before the pool is closed.
+  /// Waits for a pass in flight, and closes the connection. Call it once, before the pool is closed.
   func close() {
-    try? pool.writeWithoutTransaction { database in _ = sqlite3_wal_hook(database.sqliteConnection, nil, nil) }
-    queue.sync {}
+    try? pool.writeWithoutTransaction { database in
+      guard let context = sqlite3_wal_hook(database.sqliteConnection, nil, nil) else { return }
+      Unmanaged<BackgroundCheckpoints>.fromOpaque(context).release()
+    }
+    waitForPasses()
     try? connection.close()
   }
 
+  /// Waits for the passes that have begun.
+  func waitForPasses() { queue.sync {} }
+
+  var counts: Counts { state.withLock { $0.counts } }
+
   /// Called on the writer's thread after each transaction.
   private func committed(_ pages: Int, _ writer: OpaquePointer?) {
-    switch plan.withLock({ $0.committed(pages: pages) }) {
+    let step = state.withLock { state in
+      let step = state.plan.committed(pages: pages)
+      if step == .finish { state.counts.byWriter += 1 }
+      return step
+    }
+    switch step {
     case .none: break
     case .begin: queue.async { self.copy() }
     case .finish: sqlite3_wal_checkpoint_v2(writer, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
@@ -49,8 +68,14 @@ final class BackgroundCheckpoints: Sendable {
   }
 
   private func copy() {
-    repeat {
-      try? connection.writeWithoutTransaction { database in _ = try database.checkpoint(.passive) }
-    } while plan.withLock { $0.passed() }
+    var goesOn = true
+    while goesOn {
+      let found = try? connection.writeWithoutTransaction { try $0.checkpoint(.passive) }
+      let pass = found.map { CheckpointPlan.Pass(log: $0.walFrameCount, copied: $0.checkpointedFrameCount) }
+      goesOn = state.withLock { state in
+        state.counts.beside += 1
+        return state.plan.passed(pass)
+      }
+    }
   }
 }

@@ -29,7 +29,7 @@ struct WALTruncation {
     return .done
   }
 
-  /// - Returns: false if a reader prevented it.
+  /// - Returns: false if a reader, or a pass of `BackgroundCheckpoints`, prevented it.
   static func empty(_ database: Database) throws -> Bool {
     guard let connection = database.sqliteConnection else { return false }
     sqlite3_busy_timeout(connection, readerWaitMilliseconds)
