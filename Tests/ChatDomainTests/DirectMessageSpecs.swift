@@ -50,7 +50,8 @@ struct DirectMessageSpecs {
       let scheduled: MessageID = user == alice ? id(46) : id(48)
       let commands: [RoomCommand] = [
         .messages(.delete(own)), .annotations(.unreact(other, "👍")), .reading(.moveMarker(to: id(41))),
-        .reading(.markUnread(from: other)), .threads(.setFollowing(hello, true)), .members(.setNotifications(.all)), .members(.mute(until: noon)),
+        .reading(.markUnread(from: other)), .threads(.setFollowing(hello, true)),
+        .members(.setNotifications(.all)), .members(.mute(until: noon)),
         .reschedule(scheduled, text: "hi"), .scheduling(.cancel(scheduled)),
       ]
       for command in commands {

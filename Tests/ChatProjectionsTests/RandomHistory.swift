@@ -117,7 +117,8 @@ struct RandomHistory {
     case 3: stepInvite(user, in: room, state)
     case 4:
       if state.members[user] != nil, chance(3) {
-        record(.members(.notificationsSet(user, NotificationLevel.allCases.randomElement(using: &random))), in: room, by: user)
+        let level = NotificationLevel.allCases.randomElement(using: &random)
+        record(.members(.notificationsSet(user, level)), in: room, by: user)
       } else if state.members[user] != nil {
         record(
           .members(.muted(user, until: chance(2) ? script.last.time.adding(milliseconds: 5000) : nil)), in: room,

@@ -110,7 +110,8 @@ private let push: [ChatEvent] = [
         PreferencesEdit(
           notifications: .all, mutedKinds: AlertKinds(AlertKind.allCases), quietHours: .remove, showsPreviews: false)))),
   .user(
-    alice, .account(.preferencesSet(PreferencesEdit(notifications: .mentions, mutedKinds: [], quietHours: goldenNight)))),
+    alice, .account(.preferencesSet(PreferencesEdit(notifications: .mentions, mutedKinds: [], quietHours: goldenNight)))
+  ),
   .user(
     alice, .account(.preferencesSet(PreferencesEdit(notifications: NotificationLevel.none, showsPreviews: true)))),
   .room(room, .members(.notificationsSet(bob, .all))),
