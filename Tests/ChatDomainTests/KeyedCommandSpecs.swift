@@ -181,7 +181,7 @@ extension RoomCommand {
   fileprivate enum Kind: CaseIterable {
     case create, edit, archive, restore, delete
     case createInvite, revokeInvite, acceptInvite
-    case join, addMember, removeMember, leave, changeRole, transfer, ban, unban, silence, mute
+    case join, addMember, removeMember, leave, changeRole, transfer, ban, unban, silence, mute, setNotifications
     case sendMessage, editMessage, deleteMessage
     case react, unreact, pin, unpin
     case moveMarker, markUnread, moveThreadMarker, setFollowing
@@ -209,6 +209,7 @@ extension RoomCommand {
     case .members(.unban): .unban
     case .members(.silence): .silence
     case .members(.mute): .mute
+    case .members(.setNotifications): .setNotifications
     case .messages(.send): .sendMessage
     case .messages(.edit): .editMessage
     case .messages(.delete): .deleteMessage
