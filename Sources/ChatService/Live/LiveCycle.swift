@@ -15,8 +15,9 @@ import Logging
 struct LiveCycle {
   /// How long the thread waits before it tries again, after a read model was behind or the log could not be read.
   private static let retryMilliseconds = 100
-  /// How long it waits at most for each read model.
+  /// How long it waits at most for each read model, and how often it looks for ended sessions meanwhile.
   private static let readModelMilliseconds = 1_000
+  private static let readModelLookMilliseconds = 100
   /// How often it looks for expired access tokens and due heartbeats.
   private static let lookMilliseconds = 1_000
 
@@ -79,7 +80,7 @@ struct LiveCycle {
       // Without streams, new events can wait for the next look, so that each message is a little cheaper.
       let isIdle = ephemera.isEmpty && feed.withRegistry { $0.isEmpty }
       let deadline = MonotonicCondition.Deadline(millisecondsFromNow: Self.lookMilliseconds)
-      let wait = feed.store.waitForHead(beyond: isIdle ? LogPosition(.max) : examined, until: deadline) {
+      let wait = feed.store.waitForHead(beyond: isIdle ? LogPosition(.max) : position, until: deadline) {
         isBusy || feed.isStopping || feed.hasNews
       }
       if wait == .closed { return false }
@@ -109,12 +110,12 @@ struct LiveCycle {
       ephemera.leave(user, index)
       index.remove(user)
     }
-    let count = try examine()
+    try examine()
     let (arrivals, isIdle) = feed.withRegistry { ($0.takeArrivals(), $0.isEmpty) }
     do {
-      if !isIdle { try awaitReadModels() }
+      let reached = isIdle ? examined : try awaitReadModels()
       let loaded = try take(arrivals)
-      try wake(count > UInt64(Limits.liveCycleEvents), except: loaded)
+      try wake(through: reached, except: loaded)
     } catch {
       feed.withRegistry { $0.putBack(arrivals) }
       throw error
@@ -123,8 +124,7 @@ struct LiveCycle {
   }
 
   /// Ends the streams whose permission has ended, without waiting for a read model.
-  /// - Returns: the number of events for which no stream was woken yet.
-  private mutating func examine() throws -> UInt64 {
+  private mutating func examine() throws {
     let head = feed.store.head
     try forEach(after: examined, through: head) { events in
       feed.gate.take(events)
@@ -138,18 +138,33 @@ struct LiveCycle {
       }
     }
     examined = head
-    return examined.distance(from: position)
   }
 
   private func end(_ user: UserID, _ ending: StreamEnding, _ isEnded: (LiveSignals) -> Bool) {
     for signals in feed.withRegistry({ $0.streams(of: user) }) where isEnded(signals) { feed.end(signals, ending) }
   }
 
-  private func awaitReadModels() throws {
-    let timeout = Self.readModelMilliseconds
-    try feed.readModels.rooms.waitBlocking(for: examined, timeoutMilliseconds: timeout)
-    try feed.readModels.timeline.waitBlocking(for: examined, timeoutMilliseconds: timeout)
-    try feed.readModels.accounts.waitBlocking(for: examined, timeoutMilliseconds: timeout)
+  /// Waits until the read models have applied what was examined.
+  /// - Returns: that position. Meanwhile, more is examined, so that endings do not wait for a read model.
+  private mutating func awaitReadModels() throws -> LogPosition {
+    let target = examined
+    try wait(for: target, feed.readModels.rooms)
+    try wait(for: target, feed.readModels.timeline)
+    try wait(for: target, feed.readModels.accounts)
+    return target
+  }
+
+  private mutating func wait(for target: LogPosition, _ model: ProjectionRunner<some Projection>) throws {
+    let end = ContinuousClock.now + .milliseconds(Self.readModelMilliseconds)
+    while true {
+      do throws(ProjectionBehind) {
+        return try model.waitBlocking(for: target, timeoutMilliseconds: Self.readModelLookMilliseconds)
+      } catch {
+        guard error.reason == .timedOut, end > .now else { throw error }
+      }
+      lookAtStreams()
+      try examine()
+    }
   }
 
   private func forEach(
@@ -199,12 +214,14 @@ struct LiveCycle {
 
   // MARK: - Waking
 
-  /// - Parameter isMuch: whether there are too many events to find out whom each concerns. Then everyone is woken.
-  private mutating func wake(_ isMuch: Bool, except loaded: Set<UserID>) throws {
+  /// - Parameter reached: the read models have all events up to here.
+  private mutating func wake(through reached: LogPosition, except loaded: Set<UserID>) throws {
     let isUnwatched = index.users.isEmpty && ephemera.isEmpty
-    if isUnwatched, examined > position { ephemera.forget() }
-    let wakes = try isUnwatched ? LiveWakes() : isMuch ? concernedByMuch() : concerned()
-    position = examined
+    if isUnwatched, reached > position { ephemera.forget() }
+    // With too many events to find out whom each concerns, everyone is woken.
+    let isMuch = reached.distance(from: position) > UInt64(Limits.liveCycleEvents)
+    let wakes = try isUnwatched ? LiveWakes() : isMuch ? concernedByMuch(through: reached) : concerned(through: reached)
+    position = reached
     var readers = wakes.readers.union(loaded)
     pages.remove(readers)
     readers.formUnion(pages.add(wakes.messages.map { $0.except(readers) }))
@@ -227,9 +244,9 @@ struct LiveCycle {
 
   /// Applies the events of this cycle, and returns the users whom they concern. All events are read before the first is
   /// applied: once an event that ends something is applied, the index no longer has its users.
-  private mutating func concerned() throws -> LiveWakes {
+  private mutating func concerned(through reached: LogPosition) throws -> LiveWakes {
     var events: [RecordedEvent] = []
-    try forEach(after: position, through: examined) { events += $0 }
+    try forEach(after: position, through: reached) { events += $0 }
     var wakes = LiveWakes()
     for recorded in events {
       index.collect(recorded, into: &wakes)
@@ -246,8 +263,8 @@ struct LiveCycle {
   }
 
   /// Applies the events of this cycle, and returns all users. If this fails halfway, the next cycle has these events again.
-  private mutating func concernedByMuch() throws -> LiveWakes {
-    try forEach(after: position, through: examined) { events in
+  private mutating func concernedByMuch(through reached: LogPosition) throws -> LiveWakes {
+    try forEach(after: position, through: reached) { events in
       for recorded in events {
         index.apply(recorded.event)
         ephemera.apply(recorded)
