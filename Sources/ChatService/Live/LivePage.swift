@@ -1,4 +1,6 @@
+import ChatDomain
 package import ChatPrimitives
+import ChatProjections
 
 /// The items that a user gets for the messages of one cycle.
 struct LiveContent: Sendable, Hashable {
