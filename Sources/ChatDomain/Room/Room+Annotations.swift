@@ -3,7 +3,7 @@ package import ChatPrimitives
 extension RoomEvent {
   /// Reactions and pins.
   package enum Annotations: Sendable, Equatable {
-    /// - messageAuthor: nil if it was recorded before events had the author. Notifications need it.
+    /// - messageAuthor: nil in events from before this field existed. Notifications need it.
     case reactionAdded(
       MessageID, at: MessageLocation, by: UserID, emoji: String, messageAuthor: UserID? = nil)
     case reactionRemoved(MessageID, at: MessageLocation, by: UserID, emoji: String)

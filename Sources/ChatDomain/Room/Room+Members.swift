@@ -98,7 +98,7 @@ extension RoomCommand {
     case silence(UserID, until: Timestamp?)
     /// The actor gets no notifications until then; nil ends it.
     case mute(until: Timestamp?)
-    /// The actor gets these notifications of the room; nil for those of the actor's preferences.
+    /// Which notifications of the room the actor gets; nil for those of the actor's preferences.
     case setNotifications(NotificationLevel?)
   }
 }
@@ -355,7 +355,7 @@ extension Room {
     case .muted(let user, let until):
       members.change(user) { $0.mutedUntil = until }
     case .admissionRepeated, .notificationsSet:
-      // No decision depends on the level, so memory does not have it.
+      // No decision depends on the level, so the state does not have it.
       break
     }
   }

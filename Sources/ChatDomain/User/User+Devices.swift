@@ -25,7 +25,7 @@ package struct DeviceDescription: Sendable, Hashable {
   package var apnsEnvironment: APNsEnvironment?
   /// The language of its notifications, as a language tag (BCP 47).
   package var language: String?
-  /// Whether it wants silent notifications of what changes in rooms without a message.
+  /// Whether it wants silent notifications of changes in rooms other than new messages.
   package var roomChanges: Bool
 
   package init(
@@ -144,7 +144,7 @@ extension UserEvent.Devices: EventFamily {
 }
 
 extension Fingerprint {
-  /// A description has the same fingerprint as before the fields existed that it does not use.
+  /// Newer fields that a description does not use are left out, so that older descriptions keep their fingerprints.
   static func deviceSetting(_ id: DeviceID, _ description: DeviceDescription) -> Fingerprint {
     let texts: [Field] = [
       .text("device.set"), .id(id.uuid), .text(description.name), .text(description.type),

@@ -98,7 +98,7 @@ package enum AlertKind: UInt8, NamedValue {
   }
 }
 
-/// A set of kinds in one byte, because memory has one for each user.
+/// A set of kinds in one byte, because one is kept in memory for each user.
 package struct AlertKinds: Sendable, Hashable, ExpressibleByArrayLiteral {
   /// One bit for each kind; read models store it.
   package let bits: UInt8
@@ -199,7 +199,7 @@ extension TextRules {
 // MARK: - Fingerprint
 
 extension Fingerprint {
-  /// A change has the same fingerprint as before the preferences existed that it does not change.
+  /// Newer preferences that a change does not set are left out, so that older changes keep their fingerprints.
   static func preferenceSetting(_ edit: PreferencesEdit) -> Fingerprint {
     var fields: [Field] = [.text("preferences.set"), .number(edit.sharesReadMarkers.map { $0 ? 1 : 0 })]
     if edit.acceptsDirectMessages != nil || edit.sharesPresence != nil {
