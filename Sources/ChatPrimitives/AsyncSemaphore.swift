@@ -81,7 +81,7 @@ package final class AsyncSemaphore<User: Hashable & Sendable>: Sendable {
     state.withLock { $0.queue.enterIfFree(user) } ? Slot(of: user, in: self) : nil
   }
 
-  /// A place in the queue for a caller that waits without a task, which would take memory while it waits.
+  /// A place in the queue for a caller that waits without a task, because a waiting task takes memory.
   package struct Place: Sendable {
     private let ticket: UInt64
     private let user: User
@@ -107,7 +107,7 @@ package final class AsyncSemaphore<User: Hashable & Sendable>: Sendable {
     package func leave() { slots.withdraw(ticket, of: user) }
   }
 
-  /// A new place, which is not in the queue before `Place.wait`.
+  /// A new place. It enters the queue with `Place.wait`.
   package func place(for user: User) -> Place { Place(newTicket(), of: user, in: self) }
 
   /// Waits for a slot for at most `timeout`.

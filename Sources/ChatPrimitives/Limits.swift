@@ -38,7 +38,7 @@ public enum Limits {
   public static let pushTokenBytes = 4096
   /// The endpoint of a Web Push subscription, a URL.
   public static let webPushEndpointBytes = 1024
-  /// The language tag of a device (RFC 5646, section 4.4.1, recommends to support at least this).
+  /// The language tag of a device (RFC 5646, section 4.4.1, recommends supporting at least this).
   public static let languageTagBytes = 35
   /// The name of a time zone. The longest in the IANA database has 32 bytes.
   public static let timeZoneBytes = 64
@@ -193,9 +193,10 @@ public enum Limits {
 
   // MARK: Connections
 
-  /// What a client may send on one connection without asking for anything, at once and each second: HTTP/2 frames without
-  /// a request, such as WINDOW_UPDATE; pings and pongs of a WebSocket; packets of Engine.IO that are no messages, and of
-  /// Socket.IO that are no events. Every HTTP/2 frame that the server sends to the client allows one more.
+  /// How many frames a client may send on one connection, at once and each second, that are neither requests nor
+  /// messages: HTTP/2 frames without a request, such as WINDOW_UPDATE; pings and pongs of a WebSocket; packets of
+  /// Engine.IO that are not messages, and of Socket.IO that are not events. Every HTTP/2 frame that the server sends to
+  /// the client allows one more.
   public static let controlFrames = 1_000
   public static let controlFramesPerSecond = 100
   /// Responses are written and files are read in pieces of this many bytes, so that the server notices a client that
