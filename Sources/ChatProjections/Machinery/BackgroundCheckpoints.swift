@@ -6,7 +6,8 @@ import Synchronization
 /// Writes the write-ahead log of a read model into its file, on a thread and a connection of its own. `CheckpointPlan` decides
 /// when.
 ///
-/// Errors are ignored, as SQLite does with its automatic checkpoints: the log stays complete, and the next one tries again.
+/// Errors are ignored, as SQLite does with its automatic checkpoints: the log stays complete, and the next checkpoint
+/// tries again.
 final class BackgroundCheckpoints: Sendable {
   /// How many passes were made.
   struct Counts: Sendable, Hashable {

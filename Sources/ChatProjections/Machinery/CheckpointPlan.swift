@@ -1,12 +1,12 @@
 /// Decides when the write-ahead log of a read model is written into its file.
 ///
-/// Each pass costs two syncs, so another thread does it while the writer goes on. SQLite begins the log anew only if all of
-/// it is in the file when the next transaction begins. So the passes go on, each shorter than the one before, until nothing
-/// was committed during one of them. If that does not happen soon, or a reader keeps pages from being copied, the writer
-/// makes a pass itself.
+/// Each pass costs two syncs, so another thread makes it while the writer continues. SQLite restarts the log from its
+/// beginning only if all of it is in the file when the next transaction begins. So the thread repeats its passes, each
+/// shorter than the one before, until nothing was committed during one of them. If that does not happen soon, or a reader
+/// keeps pages from being copied, the writer makes a pass itself.
 ///
 /// **A pass of the other thread begins only while the log has pages that are not in the file.** Otherwise the writer could
-/// begin the log anew while the pass begins. Versions of SQLite before 3.51.3 then lose pages ("The WAL-Reset Bug",
+/// restart the log while the pass begins. Versions of SQLite before 3.51.3 then lose pages ("The WAL-Reset Bug",
 /// https://www.sqlite.org/wal.html), because they remember how much of the old log was copied.
 struct CheckpointPlan: Sendable, Hashable {
   enum Step: Sendable, Hashable {
@@ -36,7 +36,7 @@ struct CheckpointPlan: Sendable, Hashable {
   static let pages = 4096
   /// With twice as many pages, or after so many passes, the writer makes one.
   static let passes = 8
-  /// After how many more pages it is tried again, if a reader kept the log from beginning anew: 1 MiB.
+  /// After how many more pages another pass is tried, if a reader kept SQLite from restarting the log: 1 MiB.
   static let retryPages = 256
   /// From this length on, the writer makes a pass after each transaction, as SQLite does by itself: 64 MiB.
   static let mostPages = 4 * pages
@@ -51,7 +51,7 @@ struct CheckpointPlan: Sendable, Hashable {
     size = pages
     switch state {
     case .waiting(let until):
-      // The log began anew.
+      // SQLite has restarted the log.
       if size < Self.pages { state = .waiting(until: Self.pages) }
       guard size >= max(until, Self.pages) else { return .none }
       if size >= Self.mostPages { return .finish }
@@ -74,7 +74,7 @@ struct CheckpointPlan: Sendable, Hashable {
       return false
     }
     if size <= pass.log {
-      // All of the log is in the file, or it has already begun anew.
+      // All of the log is in the file, or SQLite has already restarted it.
       tryAgainLater()
     } else if passes == Self.passes || size >= 2 * Self.pages {
       state = .left

@@ -73,7 +73,7 @@ extension RoomsQueries {
       firstUnread: try firstUnread(parts))
   }
 
-  /// Searches by halves, so that any number of deleted messages costs only logarithmically many steps.
+  /// A binary search, so that the number of steps is logarithmic in the number of messages, however many are deleted.
   private func firstUnread(_ parts: UnreadParts) throws -> UInt64 {
     guard parts.deletedCount > 0 || parts.leftOutFor != nil else { return parts.readThrough + 1 }
     let readOut = try uncounted(through: parts.readThrough, parts)

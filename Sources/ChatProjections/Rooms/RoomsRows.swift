@@ -85,8 +85,8 @@ package struct MemberRow: Sendable, Hashable {
   package var read: ReadPoint?
   /// From which message on messages are shown as unread, although the marker is beyond it.
   package var unread: UnreadMark?
-  /// Where the membership itself last changed: the role, a silence, a mute, the notifications, the
-  /// marker or the unread mark.
+  /// Where the membership itself last changed: the role, a silence, a mute, the notifications, the marker or the unread
+  /// mark.
   package var own: LogPosition
   /// Where the marker last moved. Nil if it never did.
   package var markerPosition: LogPosition?
