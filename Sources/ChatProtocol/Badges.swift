@@ -41,7 +41,7 @@ public struct BadgeRoom: Codable, Sendable, Hashable {
   public var name: String
   public var unreadCount: Int
   public var mentionCount: Int
-  /// The first unread message. Null if the room was deleted while the response was made.
+  /// The first unread message. Null if the room was deleted while the server created the response.
   @Nullable public var firstUnread: UnreadMessage?
 
   public init(roomId: RoomID, name: String, unreadCount: Int, mentionCount: Int, firstUnread: UnreadMessage?) {

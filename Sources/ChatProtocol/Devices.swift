@@ -15,7 +15,7 @@ public struct PutDeviceRequest: RequestObject {
   public let apnsEnvironment: String?
   /// The language of its notifications, as a language tag (BCP 47).
   public let language: String?
-  /// Whether it gets silent notifications of what changes in rooms without a message.
+  /// Whether it gets silent notifications of changes in rooms other than new messages.
   public let roomChanges: Bool?
 
   public init(
@@ -49,7 +49,7 @@ public struct PutDeviceRequest: RequestObject {
   }
 }
 
-/// A subscription of Web Push, as the browser returns it.
+/// A Web Push subscription, as the browser returns it.
 public struct WebPushRequest: RequestObject {
   /// The URL of the push service.
   public let endpoint: String
@@ -85,7 +85,7 @@ public struct Device: ResponseObject {
   @Nullable public var apnsEnvironment: String?
   /// The language of its notifications, as a language tag (BCP 47).
   @Nullable public var language: String?
-  /// Whether it gets silent notifications of what changes in rooms without a message.
+  /// Whether it gets silent notifications of changes in rooms other than new messages.
   public var roomChanges: Bool
   /// The position of the last write to it.
   public var position: LogPosition

@@ -10,9 +10,9 @@ public struct UpdatePreferencesRequest: RequestObject {
   public let sharesPresence: Bool?
   /// `all`, `mentions` or `none`: which notifications the user gets in rooms without a level of their own.
   public let notifications: String?
-  /// The kinds of notifications that the user switches off, instead of those switched off before.
+  /// The kinds of notifications that the user switches off. The list replaces the previous one.
   public let mutedKinds: [String]?
-  /// Null removes them; if absent, they stay.
+  /// Null removes the quiet hours; if absent, they do not change.
   public let quietHours: Strict<QuietHoursRequest>??
   /// Whether notifications contain texts and names.
   public let showsPreviews: Bool?
@@ -77,7 +77,7 @@ public struct QuietHoursRequest: RequestObject {
   }
 }
 
-/// A user's quiet hours, as a response has them.
+/// A user's quiet hours in a response.
 public struct QuietHours: Codable, Sendable, Hashable {
   public var from: String
   public var to: String
