@@ -49,8 +49,8 @@ struct HTTPService<Responder: HTTPResponder>: Service where Responder.Context ==
     try await service.run()
   }
 
-  /// Ends a connection as its response says, for example after HEAD for a stream. Hummingbird does so only if the request
-  /// says it, and would serve the requests behind this one.
+  /// Closes a connection whose response has `Connection: close`, for example after HEAD for a stream. Hummingbird does
+  /// so only if the request has this field, and would serve the requests that follow.
   private static func end(_ channel: any Channel) async throws {
     channel.close(mode: .output, promise: nil)
     let limit = channel.eventLoop.scheduleTask(in: LingeringClose.time) { channel.close(promise: nil) }

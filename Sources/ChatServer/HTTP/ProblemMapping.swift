@@ -163,7 +163,8 @@ struct ProblemMapping {
     case .tooManyControlFrames:
       self.init(
         .tooManyCommands,
-        "A client may send \(Limits.controlFramesPerSecond) pings and pongs per second, so the stream ends here.")
+        "The client sent more than \(Limits.controlFramesPerSecond) pings and pongs per second, so the stream ends here."
+      )
     case .originNotAllowed:
       self.init(.originNotAllowed, "Web pages of this origin may not use the server. The operator can allow it.")
     case .upgradeRequired:

@@ -7,7 +7,7 @@ import Hummingbird
 
 import struct ChatDomain.QuietHours
 
-/// What a user's own settings say about others and about notifications.
+/// A user's own preferences.
 struct PreferenceHandlers: Sendable {
   let chat: ChatService
 

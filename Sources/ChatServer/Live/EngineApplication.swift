@@ -86,7 +86,7 @@ final class EngineChannel: Sendable {
     onLoop { $0.take { session, now in session.close(now: now) } }
   }
 
-  /// Counts a packet that asks for nothing, of a protocol above. With too many of them, the session ends.
+  /// Counts a packet of the protocol above that is not an event. With too many of them, the session ends.
   func countPacket() {
     onLoop { $0.countPacket() }
   }

@@ -31,7 +31,7 @@ final class EngineConnection {
   private var later: [Turn] = []
   private var isPerforming = false
   private let timer: SessionTimer
-  /// For packets that ask for nothing.
+  /// Limits packets that are neither messages nor events.
   private var packets = FrameBudget(at: NIODeadline.now().uptimeNanosecondsSinceStart)
 
   /// - Parameters:
@@ -102,7 +102,7 @@ final class EngineConnection {
     }
   }
 
-  /// Counts a packet that asks for nothing. With too many of them, the session ends.
+  /// Counts a packet that is neither a message nor an event. With too many of them, the session ends.
   func countPacket() {
     take { [self] session, now in count(&session, now) }
   }

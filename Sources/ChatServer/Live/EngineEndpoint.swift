@@ -15,7 +15,7 @@ final class EngineEndpoint: Sendable {
     var origins: OriginRule?
     var addresses: AddressRateCheck
     var logger: Logger
-    /// The limits of unfinished messages; nil if they have none but their size.
+    /// The limits of unfinished messages; nil if only their size is limited.
     var unfinished: UnfinishedLimits?
     /// Makes the application of a session. Called on the event loop of the session.
     var makeApplication: @Sendable (EngineChannel) -> any EngineApplication

@@ -115,8 +115,8 @@ final class MessageStream: Sendable {
     if let end { self.end(end) } else { cancel() }
   }
 
-  /// Counts a token that is about to be checked as a request of the client's address. A WebSocket has been counted with
-  /// its handshake.
+  /// Counts a token that is about to be checked as a request of the client's address. The first token of a WebSocket is
+  /// not counted again, because its handshake was.
   func admit(_ credentials: Credentials) throws(Refusal) {
     guard let address = origin.address,
       services.limiter.countsServices || !services.authenticator.isOfService(credentials)
@@ -141,7 +141,7 @@ final class MessageStream: Sendable {
     commands.perform(frame) { [self] in complete($0, completion) }
   }
 
-  /// Responds to a message that is not a command which could be performed.
+  /// Responds to a message that cannot be performed as a command.
   func refuse(_ error: any Error, completion: StreamCommands.Completion) {
     complete(commands.refuse(error), completion)
   }

@@ -7,7 +7,7 @@ final class SocketTransport: EngineApplication {
   private let channel: EngineChannel
   private let makeApplication: @Sendable (SocketConnection) -> any SocketApplication
   private var session: SocketSession
-  /// Nil if unfinished packets have no limits but their size.
+  /// Nil if only the size of unfinished packets is limited.
   private var unfinished: UnfinishedBytes?
   private var applications: [SocketSession.ConnectionID: any SocketApplication] = [:]
   private let timer: SessionTimer

@@ -103,7 +103,7 @@ final class StreamCommands: Sendable {
     self.source = source
   }
 
-  /// Whose stream it is, with the newest token.
+  /// Who opened the stream, with the newest token.
   var caller: Caller? {
     get { state.withLock { $0.caller } }
     set { state.withLock { $0.caller = newValue } }
@@ -247,7 +247,7 @@ final class StreamCommands: Sendable {
     }
   }
 
-  /// Responds to a command that no request can be made of. It counts as a request all the same.
+  /// Responds to a command that cannot be turned into a request. It counts as a request nevertheless.
   func refuse(_ error: any Error) -> CommandResponse {
     count(isRefused: true)
     var reason = error

@@ -1,7 +1,7 @@
 import ChatService
 import Logging
 
-/// The limits of messages that have begun and are not complete.
+/// The limits of messages that are not complete.
 struct UnfinishedLimits: Sendable {
   let bodies: BodyBudget
   let connections: ConnectionSettings
@@ -49,10 +49,10 @@ struct UnfinishedBytes: Sendable {
     try charge.hold(message + waiting)
   }
 
-  /// The message is complete. The next one has a time of its own.
+  /// The message is complete. The next one gets its own time limit.
   mutating func complete() { (pace, received) = (nil, 0) }
 
-  /// Gives the message its time again, because the server did not read what the client sent.
+  /// Restarts the time limit of the message, because the server did not read what the client sent.
   mutating func restart(at now: Duration) {
     if pace != nil { pace = newPace(from: now) }
   }

@@ -41,7 +41,7 @@ protocol WebSocketAdmission: Sendable {
 
 struct WebSocketAcceptance: Sendable {
   var limits: WebSocketConnection.Limits
-  /// Nil if unfinished messages have no limits but their size.
+  /// Nil if only the size of unfinished messages is limited.
   var unfinished: UnfinishedBytes?
   /// Called on the event loop of the connection.
   var makeApplication: @Sendable () -> any WebSocketApplication

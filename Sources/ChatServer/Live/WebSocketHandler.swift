@@ -17,7 +17,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private var connection: WebSocketConnection
   private let frames: CountedFrameDecoder
-  /// Nil if unfinished messages have no limits but their size.
+  /// Nil if only the size of unfinished messages is limited.
   private var unfinished: UnfinishedBytes?
   /// Nil before the handshake is complete, and after the application was told that the connection has ended.
   private var application: (any WebSocketApplication)?
@@ -341,7 +341,7 @@ extension UInt64 {
 }
 
 extension WebSocketFailure {
-  /// The reason in the close frame if the client broke a limit of this server, and no rule of RFC 6455.
+  /// The reason in the close frame if the close code alone does not say which limit the client exceeded.
   fileprivate var code: ProblemCode? {
     switch self {
     case .overBudget: .overloaded
