@@ -48,7 +48,7 @@ package struct WebPushSubscription: Sendable, Hashable {
     try self.init(endpoint: parts[0], p256dh: parts[1], auth: parts[2])
   }
 
-  /// The form in which a device has it. Equal subscriptions have equal tokens.
+  /// The form in which it is stored as the token of a device. Equal subscriptions have equal tokens.
   package var token: String { "\(endpoint) \(Base64URL.encode(publicKey)) \(Base64URL.encode(secret))" }
 
   /// The host in lower case; nil if the URL does not have the form of an endpoint.

@@ -39,7 +39,7 @@ struct Ephemera: Sendable {
   private var separations: [Separation] = []
   /// The meetings of users who have or recently had a stream.
   private(set) var meetings: [UserID: Meeting] = [:]
-  /// The rooms of absent users: those whom others may still be shown online or away after their last stream ended.
+  /// The rooms of absent users: those whom others may still see as online or away although their last stream has ended.
   private(set) var absent = LiveAudience<RoomID>()
 
   // MARK: - Inputs

@@ -6,12 +6,12 @@ import ChatProjections
 struct LiveContent: Sendable, Hashable {
   /// In the order of a catch-up, and without `user` items.
   var items: [SyncItem]
-  /// Of all users whom the items show.
+  /// The nicknames of all users in the items.
   var nicknames: [UserID: String]
 }
 
-/// Everything that concerns a user between two positions. A stream that has everything up to the first can send it instead
-/// of reading a page.
+/// Everything that concerns a user between two positions. A stream that has everything up to `after` can send it
+/// instead of reading a page.
 package struct LivePage: Sendable, Hashable {
   var after: LogPosition
   package var through: LogPosition
@@ -19,7 +19,7 @@ package struct LivePage: Sendable, Hashable {
 }
 
 extension SyncItem.Content {
-  /// The room that the entity is, or is in, if it is one of those that a live page has.
+  /// The room of the entity; nil for types that a live page never contains.
   fileprivate var room: RoomID? {
     switch self {
     case .room(let row): row.room.id

@@ -54,7 +54,7 @@ struct LivePages {
   /// What the next users get.
   struct Turn {
     var contents: [UserID: LiveContent] = [:]
-    /// They have to read.
+    /// Users whose streams have to read.
     var readers: Set<UserID> = []
   }
 

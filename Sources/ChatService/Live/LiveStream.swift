@@ -42,7 +42,7 @@ package struct LiveStream: Sendable {
   private var stream = SyncStream()
   /// What happened since the last frame was returned; nil if the stream still waits.
   private var happened: SyncStream.Input?
-  /// What to do when the stream's turn to read comes; nil if it waits for no turn.
+  /// What to do when the stream's turn to read comes; nil if it does not wait for one.
   private var pendingRead: SyncStream.Action?
   /// Notices that were taken and not returned yet, the next one last.
   private var notices: [LiveNotice] = []
@@ -91,8 +91,9 @@ package struct LiveStream: Sendable {
     return frame
   }
 
-  /// Calls `body` once when `nextNow` must be called again, at once if that is so already. No task waits meanwhile. A stream
-  /// waits for its turn to read only from here on: until then, its transport may wait for the client, and a slot must not.
+  /// Calls `body` once when `nextNow` must be called again, at once if that is already the case. No task waits
+  /// meanwhile. A stream enters the queue for its turn to read only here: before, its transport may be waiting for a
+  /// slow client, which must not hold a slot.
   package func whenReady(_ body: @escaping @Sendable () -> Void) {
     if pendingRead != nil { subscription.waitForTurn(in: chat.syncReads) }
     subscription.whenSignalled(body)

@@ -97,7 +97,7 @@ struct Presences: Sendable {
   /// Whether the user has or recently had a stream.
   func isKnown(_ user: UserID) -> Bool { users[user] != nil }
 
-  /// Whether the user's last stream has ended, and others are shown the user's presence all the same, or may be soon.
+  /// Whether the user's last stream has ended, but others still see the user as online or away, or may be told so soon.
   func isAbsent(_ user: UserID) -> Bool { users[user]?.offlineAt != nil }
 
   /// Users whose presence others may have to be told. Call `tell` for each, or `putBack`.
