@@ -40,7 +40,7 @@ package enum EngineEnding: Equatable, Sendable {
   case pingTimeout
   /// A polling client did not fetch what was sent.
   case bufferFull
-  /// The client sent too many packets that ask for nothing. The caller counts them.
+  /// The client sent too many packets that are neither messages nor events. The caller counts them.
   case tooManyPackets
 }
 

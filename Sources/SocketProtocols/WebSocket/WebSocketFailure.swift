@@ -15,9 +15,9 @@ package enum WebSocketFailure: Error, Equatable, Sendable {
   /// A close frame of one byte.
   case malformedClose
   case invalidCloseCode(UInt16)
-  /// The server keeps no more unfinished messages for the client's address. The caller finds that.
+  /// The server keeps no more unfinished messages for the client's address. The caller detects that.
   case overBudget
-  /// A message takes too long. The caller finds that.
+  /// A message arrives too slowly. The caller detects that.
   case messageTooSlow
   /// More pings and pongs than a client may send. The caller counts them.
   case tooManyControlFrames
