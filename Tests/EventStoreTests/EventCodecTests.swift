@@ -94,7 +94,7 @@ private let everyEvent: [ChatEvent] =
         PushOutcomes(
           settledThrough: LogPosition(8),
           outcomes: PushAbandonment.allCases.map {
-            PushOutcome(position: LogPosition(9), user: id(5), device: id(3), result: .abandoned, reason: $0)
+            PushOutcome(position: LogPosition(9), user: id(5), device: id(3), result: .abandoned, reason: $0, response: "413")
           }))),
   ] + goldenEvents.map(\.event)
 

@@ -46,15 +46,23 @@ package struct PushOutcome: Sendable, Hashable {
   package var result: PushResult
   /// Why it was abandoned. Nil for other results, and for outcomes recorded before reasons existed.
   package var reason: PushAbandonment?
+  /// What the provider last responded, such as `410 Unregistered`; at most `responseBytes` long. Nil if it was
+  /// delivered, if nothing was sent, and for outcomes recorded before responses were kept.
+  package var response: String?
+
+  /// The maximum length of `response`, in bytes of UTF-8.
+  package static let responseBytes = 64
 
   package init(
-    position: LogPosition, user: UserID, device: DeviceID, result: PushResult, reason: PushAbandonment? = nil
+    position: LogPosition, user: UserID, device: DeviceID, result: PushResult, reason: PushAbandonment? = nil,
+    response: String? = nil
   ) {
     self.position = position
     self.user = user
     self.device = device
     self.result = result
     self.reason = reason
+    self.response = response
   }
 }
 
@@ -98,6 +106,8 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
   case blocked = 9
   /// The device showed the room on a live stream.
   case roomOpen = 10
+  /// The provider refused the notification itself, so that sending it again would not help.
+  case rejected = 12
 
   /// What the tools print.
   package var name: String {
@@ -112,6 +122,7 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
     case .mentionsOnly: "mentions_only"
     case .roomOpen: "room_open"
     case .blocked: "blocked"
+    case .rejected: "rejected"
     }
   }
 }

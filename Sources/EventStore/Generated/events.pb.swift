@@ -1226,8 +1226,12 @@ nonisolated struct Hansard_V1_PushOutcome: Sendable {
   var userID: Data = Data()
 
   /// The reason for result 3: 1 expired, 2 attempts used up, 3 deleted, 4 left, 5 account disabled, 6 muted room, 7
-  /// notifications off, 8 mentions only, 9 blocked. 0 if it was recorded before reasons existed.
+  /// notifications off, 8 mentions only, 9 blocked, 10 room open, 12 rejected by the provider. 0 if it was recorded before
+  /// reasons existed.
   var reason: UInt32 = 0
+
+  /// What the provider last responded, at most 64 bytes. Empty if it was delivered or nothing was sent.
+  var response: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3353,7 +3357,7 @@ nonisolated extension Hansard_V1_PushOutcomesRecorded: SwiftProtobuf.Message, Sw
 
 nonisolated extension Hansard_V1_PushOutcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".PushOutcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{3}device_id\0\u{1}result\0\u{3}user_id\0\u{1}reason\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{3}device_id\0\u{1}result\0\u{3}user_id\0\u{1}reason\0\u{1}response\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3366,6 +3370,7 @@ nonisolated extension Hansard_V1_PushOutcome: SwiftProtobuf.Message, SwiftProtob
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.result) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.userID) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.reason) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.response) }()
       default: break
       }
     }
@@ -3387,6 +3392,9 @@ nonisolated extension Hansard_V1_PushOutcome: SwiftProtobuf.Message, SwiftProtob
     if self.reason != 0 {
       try visitor.visitSingularUInt32Field(value: self.reason, fieldNumber: 5)
     }
+    if !self.response.isEmpty {
+      try visitor.visitSingularStringField(value: self.response, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3396,6 +3404,7 @@ nonisolated extension Hansard_V1_PushOutcome: SwiftProtobuf.Message, SwiftProtob
     if lhs.result != rhs.result {return false}
     if lhs.userID != rhs.userID {return false}
     if lhs.reason != rhs.reason {return false}
+    if lhs.response != rhs.response {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

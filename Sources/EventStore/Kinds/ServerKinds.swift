@@ -45,7 +45,8 @@ extension PushOutcomes {
         [
           ("position", .number(outcome.position.value)), ("user", .text(outcome.user.description)),
           ("device", .text(outcome.device.description)), ("result", .text(outcome.result.name)),
-        ] + (outcome.reason.map { [("reason", .text($0.name))] } ?? []))
+        ] + (outcome.reason.map { [("reason", .text($0.name))] } ?? [])
+          + (outcome.response.map { [("response", .text($0))] } ?? []))
     }
     return [("settledThrough", .number(settledThrough.value)), ("outcomes", .list(shown))]
   }
@@ -62,6 +63,7 @@ extension Hansard_V1_PushOutcomesRecorded {
           $0.deviceID = Data(outcome.device.uuid.bytes)
           $0.result = UInt32(outcome.result.rawValue)
           $0.reason = outcome.reason.map { UInt32($0.rawValue) } ?? 0
+          $0.response = outcome.response ?? ""
         }
       }
     }
@@ -79,7 +81,8 @@ extension PayloadReader {
         PushOutcome(
           position: LogPosition(outcome.position), user: user, device: device,
           result: try value(outcome.result, PushResult.self),
-          reason: outcome.reason == 0 ? nil : try value(outcome.reason, PushAbandonment.self)))
+          reason: outcome.reason == 0 ? nil : try value(outcome.reason, PushAbandonment.self),
+          response: outcome.response.isEmpty ? nil : outcome.response))
     }
     return PushOutcomes(settledThrough: LogPosition(body.settledThrough), outcomes: outcomes)
   }
