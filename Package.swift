@@ -104,10 +104,12 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "JWTKit", package: "jwt-kit"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),
     .target(
@@ -217,6 +219,7 @@ let package = Package(
         "ChatPush", "ChatService", "ChatProjections", "EventStore", "ChatDomain", "ChatPrimitives",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "JWTKit", package: "jwt-kit"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -244,8 +247,9 @@ let package = Package(
     .testTarget(
       name: "HansardToolTests",
       dependencies: [
-        "hansard", "EventStore", "EventLog", "ChatDomain", "ChatPrimitives",
+        "hansard", "ChatPush", "EventStore", "EventLog", "ChatDomain", "ChatPrimitives",
         .product(name: "Configuration", package: "swift-configuration"),
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: settings),
   ],

@@ -12,18 +12,42 @@ public struct Health: ResponseObject {
 
 /// `GET /readyz`: 200 if requests are served, otherwise 503 with a problem.
 public struct Readiness: ResponseObject {
-  /// `ready`, or `degraded` while the search index or the push outbox is being built or cannot follow the log.
+  /// `ready`, or `degraded` while the search index or the push outbox is being built or cannot follow the log, or a push
+  /// provider is stopped.
   public var status: String
   /// The last durable position.
   public var head: LogPosition
   public var projections: [ProjectionReadiness]
   public var clock: ClockReadiness
+  /// Nil unless notifications are sent through APNs, FCM or Web Push.
+  public var pushProviders: [PushProviderReadiness]?
 
-  public init(status: String, head: LogPosition, projections: [ProjectionReadiness], clock: ClockReadiness) {
+  public init(
+    status: String, head: LogPosition, projections: [ProjectionReadiness], clock: ClockReadiness,
+    pushProviders: [PushProviderReadiness]? = nil
+  ) {
     self.status = status
     self.head = head
     self.projections = projections
     self.clock = clock
+    self.pushProviders = pushProviders
+  }
+}
+
+/// Whether a push provider accepts notifications.
+public struct PushProviderReadiness: Codable, Sendable, Hashable {
+  /// `apns`, `fcm` or `webPush`.
+  public var name: String
+  /// `running`, `paused` (it asked for a pause or cannot be reached, and is tried again) or `stopped` (an operator has to
+  /// do what `detail` says).
+  public var state: String
+  /// Why it is not running, and what to do. Nil if it is running.
+  @Nullable public var detail: String?
+
+  public init(name: String, state: String, detail: String?) {
+    self.name = name
+    self.state = state
+    self.detail = detail
   }
 }
 

@@ -87,8 +87,8 @@ package final class PushService: Sendable {
     }
   }
 
-  /// The status of the outbox. The rest of the server works without it.
-  package var status: ProjectionStatus { outbox.status }
+  /// The status of the outbox and the providers. The rest of the server works without them.
+  package var status: PushStatus { PushStatus(outbox: outbox.status, providers: dispatcher.providers) }
 
   /// Stops sending, waits for the notifications in flight, and records their outcomes. Call it while the log still
   /// accepts events.

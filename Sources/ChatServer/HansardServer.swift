@@ -43,20 +43,20 @@ package struct HansardServer: Sendable {
   private let issuer: TokenIssuer
   private let identities: IdentityProviders
   private let authenticator: Authenticator
-  private let outbox: (@Sendable () -> ProjectionStatus)?
+  private let push: (@Sendable () -> PushStatus)?
   let bodies = BodyBudget()
   let responses = ResponseBudget()
   private let tickets = StreamTickets()
 
-  /// - Parameter outbox: the status of the push outbox, for readiness checks; nil if push is off.
+  /// - Parameter push: the status of push, for readiness checks; nil if push is off.
   package init(
     chat: ChatService, issuer: TokenIssuer, administrator: AdministratorToken, identities: IdentityProviders,
-    outbox: (@Sendable () -> ProjectionStatus)?
+    push: (@Sendable () -> PushStatus)?
   ) {
     self.chat = chat
     self.issuer = issuer
     self.identities = identities
-    self.outbox = outbox
+    self.push = push
     authenticator = Authenticator(
       issuer: issuer, administrator: administrator, identities: identities, chat: chat)
   }
@@ -147,7 +147,7 @@ package struct HansardServer: Sendable {
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
       hashing: HashingLimit(protection.rateLimits), searches: SearchBudget(protection.rateLimits),
       limiter: limiter, tickets: tickets, streams: opening, origins: origins,
-      deepLink: configuration.deepLink, outbox: outbox)
+      deepLink: configuration.deepLink, push: push)
     let reads = ReadSlots(downloads: configuration.downloads)
     for route in RouteTable.routes {
       add(route.ending(lists: configuration.endCursor), handlers, limiter, reads, to: router)

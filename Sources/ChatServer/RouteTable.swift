@@ -77,7 +77,7 @@ struct Handlers: Sendable {
   init(
     chat: ChatService, issuer: TokenIssuer, identities: IdentityProviders, logins: LoginSettings,
     hashing: HashingLimit, searches: SearchBudget, limiter: RateLimiter, tickets: StreamTickets,
-    streams: StreamOpening, origins: OriginRule, deepLink: DeepLink, outbox: (@Sendable () -> ProjectionStatus)?
+    streams: StreamOpening, origins: OriginRule, deepLink: DeepLink, push: (@Sendable () -> PushStatus)?
   ) {
     let throttle = LoginThrottle(logins)
     accounts = AccountHandlers(chat: chat, identities: identities, throttle: throttle, hashing: hashing)
@@ -106,7 +106,7 @@ struct Handlers: Sendable {
     reactions = ReactionHandlers(chat: chat)
     pins = PinHandlers(chat: chat)
     ingest = IngestHandler(chat: chat, limiter: limiter)
-    health = HealthHandlers(chat: chat, outbox: outbox)
+    health = HealthHandlers(chat: chat, push: push)
   }
 }
 

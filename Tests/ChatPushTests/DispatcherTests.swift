@@ -44,7 +44,7 @@ private func company() -> [RecordedEvent] {
     let sender = ScriptedSender { notification, attempt in
       // Every third notification fails twice; the tablet is slow, so that completions come out of order.
       if notification.key.device == bensTablet { try? await Task.sleep(for: .milliseconds(20)) }
-      return attempt <= 2 && notification.key.position.value % 3 == 0 ? .failed(reason: "busy") : .delivered
+      return attempt <= 2 && notification.key.position.value % 3 == 0 ? .failed(reason: "busy") : .delivered(response: "200")
     }
     try await withPush(folder, log, sender) {
       let sent = (1...12).map { log.send($0) }
@@ -66,8 +66,8 @@ private func company() -> [RecordedEvent] {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let isOpen = Mutex(false)
     let sender = ScriptedSender { notification, _ in
-      guard notification.key.device == bensPhone, notification.message.text == "text 1" else { return .delivered }
-      return isOpen.withLock { $0 } ? .delivered : .failed(reason: "not yet")
+      guard notification.key.device == bensPhone, notification.message.text == "text 1" else { return .delivered(response: "200") }
+      return isOpen.withLock { $0 } ? .delivered(response: "200") : .failed(reason: "not yet")
     }
     try await withPush(folder, log, sender) {
       let first = log.send(1)
@@ -85,7 +85,7 @@ private func company() -> [RecordedEvent] {
   @Test("an invalid token is recorded, and the device gets no notifications until it has another")
   func deadToken() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
-    let sender = ScriptedSender { notification, _ in notification.token.token == "b" ? .tokenInvalid : .delivered }
+    let sender = ScriptedSender { notification, _ in notification.token.token == "b" ? .tokenInvalid(response: "410") : .delivered(response: "200") }
     try await withPush(folder, log, sender) {
       let first = log.send(1)
       try await eventually { log.outcomes.last.map { $0.settledThrough >= first } ?? false }
@@ -95,7 +95,7 @@ private func company() -> [RecordedEvent] {
         })
       #expect(
         log.outcomes.flatMap(\.outcomes).contains(
-          PushOutcome(position: first, user: ben, device: bensPhone, result: .tokenInvalid)),
+          PushOutcome(position: first, user: ben, device: bensPhone, result: .tokenInvalid, response: "410")),
         "what was not delivered is named")
       let second = log.send(2)
       try await eventually { log.outcomes.last.map { $0.settledThrough >= second } ?? false }
@@ -110,9 +110,9 @@ private func company() -> [RecordedEvent] {
   func replacedToken() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender { notification, _ in
-      guard notification.token.token == "b" else { return .delivered }
+      guard notification.token.token == "b" else { return .delivered(response: "200") }
       log.append(.user(ben, .devices(.updated(bensPhone, .with("new")))), by: ben)
-      return .tokenInvalid
+      return .tokenInvalid(response: "410")
     }
     try await withPush(folder, log, sender) {
       let position = log.send(1)
@@ -127,7 +127,7 @@ private func company() -> [RecordedEvent] {
     for losesFile in [true, false] {
       let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
       let refusing = ScriptedSender { notification, _ in
-        notification.key.device == carlasPhone ? .failed(reason: "down") : .delivered
+        notification.key.device == carlasPhone ? .failed(reason: "down") : .delivered(response: "200")
       }
       let sent = try await withPush(folder, log, refusing) {
         let sent = [log.send(1), log.send(2)]
@@ -201,7 +201,7 @@ private func company() -> [RecordedEvent] {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender { _, _ in
       try? await Task.sleep(for: .milliseconds(300))
-      return .delivered
+      return .delivered(response: "200")
     }
     let position = try await withPush(folder, log, sender) {
       let position = log.send(1)

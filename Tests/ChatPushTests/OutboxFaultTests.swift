@@ -1,6 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 import ChatProjections
+import ChatService
 import Synchronization
 import Testing
 
@@ -29,11 +30,11 @@ private func company(devices: UInt64) -> MemoryLog {
     log.hold()
     try await withPushService(folder, log, sender) { push in
       let position = log.send(2)
-      #expect(!push.status.isReadable && sender.sent.isEmpty)
+      #expect(!push.status.outbox.isReadable && sender.sent.isEmpty)
       log.release()
       try await eventually { log.outcomes.last.map { $0.settledThrough >= position } ?? false }
       #expect(sender.sent.map(\.key.position) == [position, position])
-      try await eventually { push.status.isReadable }
+      try await eventually { push.status.outbox.isReadable }
     }
   }
 
@@ -42,7 +43,7 @@ private func company(devices: UInt64) -> MemoryLog {
     let (folder, log, sender) = (TemporaryFolder(), company(devices: 1), ScriptedSender())
     log.makeUnreadable()
     try await withPushService(folder, log, sender) { push in
-      try await eventually { push.status.fault?.kind == .permanent }
+      try await eventually { push.status.outbox.fault?.kind == .permanent }
       log.send(1)
     }
     #expect(sender.sent.isEmpty && sender.isClosed)
@@ -93,7 +94,7 @@ private func company(devices: UInt64) -> MemoryLog {
     // Outcomes after a notification that still waits must be listed, so those of the other devices fill an event.
     let unreachable = DeviceID.numbered(1000)
     let sender = ScriptedSender { notification, _ in
-      notification.key.device == unreachable ? .failed(reason: "down") : .delivered
+      notification.key.device == unreachable ? .failed(reason: "down") : .delivered(response: "200")
     }
     try await withPush(folder, log, sender) {
       log.failNext(1_000_000)

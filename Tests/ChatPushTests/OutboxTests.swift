@@ -59,7 +59,7 @@ private func pending(_ queue: DatabaseQueue) throws -> [Pending] {
   try queue.read { database in
     let outbox = PushQueries(database)
     return try outbox.pending(after: .origin, limit: 10_000).map { key in
-      guard case .ready(_, _, let badge) = try outbox.notification(key) else {
+      guard case .ready(_, _, let badge, _) = try outbox.notification(key) else {
         return Pending(position: key.position, device: key.device, badge: .max)
       }
       return Pending(position: key.position, device: key.device, badge: badge)
@@ -243,7 +243,7 @@ private func company() -> Script {
     let key = PushNotificationKey(position: position, user: ben, device: bensPhone)
     func token() throws -> String? {
       let found = try build(script.events).read { try PushQueries($0).notification(key) }
-      guard case .ready(let token, _, _) = found else { return nil }
+      guard case .ready(let token, _, _, _) = found else { return nil }
       return token.token
     }
     #expect(try token() == "b")
@@ -416,7 +416,7 @@ private func company() -> Script {
     let queue = try build(script.events)
     try queue.read { database in
       let key = PushNotificationKey(position: followed, user: ben, device: bensPhone)
-      guard case .ready(_, let message, _) = try PushQueries(database).notification(key) else {
+      guard case .ready(_, let message, _, _) = try PushQueries(database).notification(key) else {
         Issue.record("no notification")
         return
       }

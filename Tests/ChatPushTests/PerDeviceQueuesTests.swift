@@ -58,15 +58,15 @@ import Testing
   @Test("retries hold half of the slots at most, and the others are for first attempts")
   func retriesLeaveRoom() {
     var queues = PerDeviceQueues()
-    let keys = keys(2 * PerDeviceQueues.retries)
+    let keys = keys(2 * queues.retries)
     queues.take(keys)
     for key in keys {
       #expect(queues.next(at: start)?.key == key)
       queues.retry(key, at: start + .seconds(1))
     }
     let later = start + .seconds(1)
-    for _ in 0..<PerDeviceQueues.retries { #expect(queues.next(at: later)?.number == 2) }
-    #expect(queues.next(at: later) == nil && queues.active == PerDeviceQueues.retries)
+    for _ in 0..<queues.retries { #expect(queues.next(at: later)?.number == 2) }
+    #expect(queues.next(at: later) == nil && queues.active == queues.retries)
     queues.take([key(2, bensPhone)])
     #expect(queues.next(at: later)?.key == key(2, bensPhone))
     queues.complete(keys[0])
@@ -76,7 +76,7 @@ import Testing
   @Test("the devices of one user hold a quarter of the slots at most, with first attempts and with retries")
   func attemptsOfUser() {
     var queues = PerDeviceQueues()
-    let limit = PerDeviceQueues.attemptsOfUser
+    let limit = queues.attemptsOfUser
     let bens = keys(limit + 2, of: ben)
     let others = key(2, of: anna)
     queues.take(bens + [others])

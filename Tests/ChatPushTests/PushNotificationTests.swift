@@ -75,8 +75,8 @@ import Testing
 
   @Test("2xx means delivered, 410 an invalid token, and everything else is retried")
   func statuses() {
-    for status: UInt in [200, 201, 204, 299] { #expect(WebhookSender.result(of: status) == .delivered) }
-    #expect(WebhookSender.result(of: 410) == .tokenInvalid)
+    for status: UInt in [200, 201, 204, 299] { #expect(WebhookSender.result(of: status) == .delivered(response: "\(status)")) }
+    #expect(WebhookSender.result(of: 410) == .tokenInvalid(response: "410"))
     for status: UInt in [199, 300, 302, 400, 404, 409, 411, 429, 500, 503] {
       guard case .failed = WebhookSender.result(of: status) else {
         Issue.record("\(status) must be tried again")
@@ -107,7 +107,7 @@ import Testing
     let notification = sample(text: "one")
     await withTaskGroup(of: SendResult.self) { group in
       for _ in 0..<20 { group.addTask { await first.send(notification) } }
-      for await result in group { #expect(result == .delivered) }
+      for await result in group { #expect(result == .delivered(response: "written")) }
     }
     await first.close()
     await first.close()
@@ -118,7 +118,7 @@ import Testing
 
     try Data("{\"cut".utf8).write(to: URL(filePath: path))
     let second = try FileSender(path: path)
-    #expect(await second.send(notification) == .delivered)
+    #expect(await second.send(notification) == .delivered(response: "written"))
     await second.close()
     #expect(try Array(Data(contentsOf: URL(filePath: path))) == Array("{\"cut\n".utf8) + line)
   }

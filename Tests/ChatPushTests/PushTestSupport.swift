@@ -149,8 +149,10 @@ final class ScriptedSender: PushNotificationSender {
 
   private let state = Mutex(State())
   private let response: Response
+  let lanes: [PushLane]
 
-  init(_ response: @escaping Response = { _, _ in .delivered }) {
+  init(lanes: [PushLane] = [PushLane()], _ response: @escaping Response = { _, _ in .delivered(response: "200") }) {
+    self.lanes = lanes
     self.response = response
   }
 

@@ -30,7 +30,7 @@ import Testing
   }
 
   private func text(_ found: PushQueries.Found) -> String? {
-    guard case .ready(_, let message, _) = found else { return nil }
+    guard case .ready(_, let message, _, _) = found else { return nil }
     return message.text
   }
 
@@ -212,7 +212,7 @@ import Testing
   func abandons() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company().events))
     let sender = ScriptedSender { notification, attempt in
-      guard notification.key.user == ben, notification.message.message == .numbered(1) else { return .delivered }
+      guard notification.key.user == ben, notification.message.message == .numbered(1) else { return .delivered(response: "200") }
       if attempt == 1 { log.append(.room(tea, .messages(.deleted(.numbered(1), at: .room(1)))), by: anna) }
       return .failed(reason: "busy")
     }
@@ -279,7 +279,7 @@ import Testing
       try await eventually { dispatcher.outbox.waiting == 1 }
       #expect(sender.sent.isEmpty)
       log.release()
-      let result = await attempt.value
+      let result = await attempt.value.result
       #expect(result == .settled(.tokenInvalid))
       #expect(sender.sent.isEmpty)
     }
@@ -293,10 +293,10 @@ import Testing
     }
     try await withAttempts(isOpen: isOpen) { _, dispatcher, sender, key in
       let carlas = PushNotificationKey(position: key.position, user: carla, device: carlasPhone)
-      let (settled, other) = (await dispatcher.attempt(key), await dispatcher.attempt(carlas))
+      let (settled, other) = (await dispatcher.attempt(key).result, await dispatcher.attempt(carlas).result)
       #expect(settled == .settled(.abandoned, .roomOpen) && other == .settled(.delivered))
       shown.withLock { $0 = false }
-      let later = await dispatcher.attempt(key)
+      let later = await dispatcher.attempt(key).result
       #expect(later == .settled(.delivered))
       #expect(sender.sent.map(\.key) == [carlas, key])
     }
@@ -323,14 +323,14 @@ import Testing
     try await withAttempts(patienceMilliseconds: 1) { log, dispatcher, sender, key in
       log.hold()
       log.send(2)
-      guard case .postponed = await dispatcher.attempt(key) else {
+      guard case .postponed = await dispatcher.attempt(key).result else {
         Issue.record("not postponed")
         return
       }
       #expect(sender.sent.isEmpty)
       log.release()
       try await dispatcher.outbox.wait(for: log.head)
-      let result = await dispatcher.attempt(key)
+      let result = await dispatcher.attempt(key).result
       #expect(result == .settled(.delivered))
     }
   }

@@ -1,6 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 import ChatProjections
+import ChatService
 import Logging
 
 /// Whether an event with outcomes was recorded.
@@ -21,10 +22,8 @@ struct DispatchLoop {
   private typealias Instant = ContinuousClock.Instant
 
   private let dispatcher: PushDispatcher
-  private var queues = PerDeviceQueues()
+  private var lanes: PushLanes
   private var outcomes = GatheredOutcomes()
-  /// Whether the outbox may have rows that were not taken yet.
-  private var mayHaveMore = true
   private var isRecording = false
   /// When the collected outcomes are recorded, unless they fill an event earlier.
   private var recordingDue: Instant?
@@ -43,19 +42,20 @@ struct DispatchLoop {
 
   init(_ dispatcher: PushDispatcher) {
     self.dispatcher = dispatcher
+    lanes = PushLanes(dispatcher.sender.lanes)
   }
 
   /// Whether a stop was requested and nothing is left to do.
   var isFinished: Bool {
-    isStopping && queues.active == 0 && !isRecording && (!outcomes.isOwed || isLogClosed)
+    isStopping && lanes.active == 0 && !isRecording && (!outcomes.isOwed || isLogClosed)
   }
 
   mutating func take(_ event: DispatchEvent, _ group: inout DiscardingTaskGroup) async {
     switch event {
     case .outboxGrew:
       dispatcher.noticedNews()
-      mayHaveMore = true
-    case .attempted(let key, let number, let result): take(result, of: key, number)
+      lanes.outboxGrew()
+    case .attempted(let attempt, let ticket, let attempted): take(attempted, of: attempt, ticket)
     case .recorded(let fate): take(fate)
     case .woke(let time): if wakeUp == time { wakeUp = nil }
     case .stop: stop(&group)
@@ -70,38 +70,79 @@ struct DispatchLoop {
 
   // MARK: - Events
 
-  private mutating func take(_ result: AttemptResult, of key: PushNotificationKey, _ number: Int) {
-    switch result {
-    case .settled(let outcome, let reason): complete(key, outcome, reason)
-    case .vanished: queues.complete(key)
-    case .failed(let reason):
+  private mutating func take(
+    _ attempted: Attempted, of attempt: PerDeviceQueues.Attempt, _ ticket: PushLanes.Ticket
+  ) {
+    note(lanes.end(ticket, attempted.signal, from: attempted.provider, at: .now))
+    let (key, number) = (attempt.key, attempt.number)
+    switch attempted.result {
+    case .settled(let outcome, let reason, let response):
+      if reason == .rejected {
+        dispatcher.logger.warning(
+          "a provider rejected a notification", metadata: Self.metadata(key, ["response": "\(response ?? "")"]))
+      }
+      complete(key, ticket, outcome, reason, response: response)
+    case .vanished: lanes.complete(key, ticket)
+    case .failed(let reason, let retryAfter):
       guard number < RetryPolicy.attempts else {
         dispatcher.logger.warning(
           "a notification was abandoned",
           metadata: Self.metadata(key, ["attempts": "\(number)", "reason": "\(reason)"]))
-        return complete(key, .abandoned, .attemptsUsedUp)
+        return complete(key, ticket, .abandoned, .attemptsUsedUp, response: reason)
       }
-      retry(key, after: number, because: reason)
-    // Nothing was sent, so this does not count as an attempt.
+      let delay = RetryPolicy.delay(after: number, chance: .random(in: 0...1))
+      retry(attempt, ticket, after: max(delay, retryAfter ?? .zero), because: reason)
+    // Nothing was sent or accepted, so the following do not count as attempts.
     case .postponed(let reason):
       attemptingDue = .now + .milliseconds(Self.pauseMilliseconds)
-      retry(key, after: number, because: reason, counts: false)
+      let delay = RetryPolicy.delay(after: number, chance: .random(in: 0...1))
+      retry(attempt, ticket, after: delay, because: reason, counts: false)
+    case .refused(let reason): retry(attempt, ticket, after: .zero, because: reason, counts: false)
+    case .held:
+      retry(
+        attempt, ticket, after: .milliseconds(RetryPolicy.heldMilliseconds), because: "the provider is not available",
+        counts: false)
     }
   }
 
   private mutating func retry(
-    _ key: PushNotificationKey, after number: Int, because reason: String, counts: Bool = true
+    _ attempt: PerDeviceQueues.Attempt, _ ticket: PushLanes.Ticket, after delay: Duration, because reason: String,
+    counts: Bool = true
   ) {
     dispatcher.logger.debug(
       "a notification was not delivered; the server tries again",
-      metadata: Self.metadata(key, ["attempt": "\(number)", "reason": "\(reason)"]))
-    queues.retry(key, at: .now + RetryPolicy.delay(after: number, chance: .random(in: 0...1)), counts: counts)
+      metadata: Self.metadata(attempt.key, ["attempt": "\(attempt.number)", "reason": "\(reason)"]))
+    lanes.retry(attempt.key, ticket, at: .now + delay, counts: counts)
   }
 
-  private mutating func complete(_ key: PushNotificationKey, _ outcome: PushResult, _ reason: PushAbandonment?) {
-    queues.complete(key)
+  private mutating func complete(
+    _ key: PushNotificationKey, _ ticket: PushLanes.Ticket, _ outcome: PushResult, _ reason: PushAbandonment?,
+    response: String?
+  ) {
+    lanes.complete(key, ticket)
     if !outcomes.isOwed, !isRecording { recordingDue = .now + .milliseconds(Self.gatheringMilliseconds) }
-    outcomes.add(key, outcome, reason)
+    outcomes.add(key, outcome, reason, response: response)
+  }
+
+  private func note(_ changed: (provider: ProviderName, change: ProviderGate.Change)?) {
+    guard let (provider, change) = changed else { return }
+    publishStates()
+    switch change {
+    case .stopped(let reason):
+      dispatcher.logger.error(
+        "a push provider is stopped; its notifications wait, and the server tries one each minute",
+        metadata: ["provider": "\(provider.name)", "reason": "\(reason)"])
+    case .paused(let reason):
+      dispatcher.logger.warning(
+        "a push provider is paused; its notifications wait",
+        metadata: ["provider": "\(provider.name)", "reason": "\(reason)"])
+    case .recovered:
+      dispatcher.logger.notice("a push provider works again", metadata: ["provider": "\(provider.name)"])
+    }
+  }
+
+  private func publishStates() {
+    dispatcher.publish(lanes.states.map { PushProviderStatus($0.provider, $0.state) })
   }
 
   private mutating func take(_ fate: PushOutcomesFate) {
@@ -145,14 +186,17 @@ struct DispatchLoop {
   // MARK: - Actions
 
   private mutating func refill() async {
-    while mayHaveMore, !isStopping, queues.freeCapacity > 0, readingDue <= .now {
-      let cursor = queues.cursor
-      let limit = min(queues.freeCapacity, Self.rowsPerRead)
+    while !isStopping, readingDue <= .now, let request = lanes.needed {
+      let limit = min(request.freeCapacity, Self.rowsPerRead)
       do {
-        let keys = try await dispatcher.outbox.read { try $0.pending(after: cursor, limit: limit) }
+        let (keys, end) = try await dispatcher.outbox.read { outbox in
+          (
+            try outbox.pending(after: request.cursor, of: request.provider, limit: limit),
+            try outbox.checkpoint().position
+          )
+        }
         noteReadable()
-        queues.take(keys)
-        mayHaveMore = keys.count == limit
+        lanes.take(keys, for: request, through: keys.count < limit ? end : nil)
       } catch {
         readingDue = .now + .milliseconds(Self.pauseMilliseconds)
         noteUnreadable(error)
@@ -176,26 +220,31 @@ struct DispatchLoop {
   }
 
   private mutating func startAttempts(_ group: inout DiscardingTaskGroup) {
-    while !isStopping, queues.active < PushDispatcher.concurrency, let attempt = queues.next(at: .now) {
-      let dispatcher = dispatcher
+    let (dispatcher, closed) = (dispatcher, lanes.closed)
+    while !isStopping, let start = lanes.next(at: .now) {
       group.addTask {
-        dispatcher.send(.attempted(attempt.key, number: attempt.number, await dispatcher.attempt(attempt.key)))
+        let attempted = await dispatcher.attempt(start.attempt.key, lane: start.provider, closed: closed)
+        dispatcher.send(.attempted(start.attempt, start.ticket, attempted))
       }
     }
   }
 
   private mutating func record(_ group: inout DiscardingTaskGroup) async {
     guard outcomes.isOwed, !isRecording, !isLogClosed else { return }
-    let isLast = isStopping && queues.active == 0
+    let isLast = isStopping && lanes.active == 0
     let isDue = outcomes.isEventFull || recordingDue.map { $0 <= .now } ?? true
     guard isLast || (isDue && recordingPausedUntil <= .now) else { return }
-    let cursor = queues.cursor
+    let cursors = lanes.cursors
     do {
       let (enumerated, next) = try await dispatcher.outbox.read { outbox in
-        (try outbox.checkpoint().position, try outbox.pending(after: cursor, limit: 1).first?.position)
+        (
+          try outbox.checkpoint().position,
+          try cursors.compactMap { try outbox.pending(after: $0.cursor, of: $0.provider, limit: 1).first?.position }
+            .min()
+        )
       }
       noteReadable()
-      let oldest = [queues.oldest, next].compactMap { $0 }.min()
+      let oldest = [lanes.oldest, next].compactMap { $0 }.min()
       let event = outcomes.take(oldestPending: oldest, enumerated: enumerated)
       isRecording = true
       let dispatcher = dispatcher
@@ -219,11 +268,11 @@ struct DispatchLoop {
     var times: [Instant] = []
     if isPaused {
       times.append(attemptingDue)
-    } else if queues.active < PushDispatcher.concurrency, let due = queues.nextDue {
+    } else if let due = lanes.nextDue(at: .now) {
       times.append(due)
     }
     if outcomes.isOwed, !isRecording, let recordingDue { times.append(recordingDue) }
-    if mayHaveMore, queues.freeCapacity > 0 { times.append(readingDue) }
+    if lanes.needed != nil { times.append(readingDue) }
     guard let next = times.min(), wakeUp.map({ next < $0 }) ?? true else { return }
     wakeUp = next
     let dispatcher = dispatcher
@@ -241,6 +290,16 @@ extension PushDispatcher {
       return .durable
     } catch {
       return .failed(outcomes.outcomes, error)
+    }
+  }
+}
+
+extension PushProviderStatus {
+  init(_ provider: ProviderName, _ state: ProviderGate.State) {
+    switch state {
+    case .running: self.init(name: provider.name, state: .running, reason: nil)
+    case .paused(let reason): self.init(name: provider.name, state: .paused, reason: reason)
+    case .stopped(let reason): self.init(name: provider.name, state: .stopped, reason: reason)
     }
   }
 }

@@ -12,9 +12,15 @@ struct GatheredOutcomes {
 
   var isEventFull: Bool { outcomes.count >= Self.perEvent }
 
-  mutating func add(_ key: PushNotificationKey, _ result: PushResult, _ reason: PushAbandonment? = nil) {
+  /// - Parameter response: what the provider responded. It is truncated.
+  mutating func add(
+    _ key: PushNotificationKey, _ result: PushResult, _ reason: PushAbandonment? = nil, response: String? = nil
+  ) {
+    let beginning = response.map { PushNotificationMessage.beginning(of: $0, bytes: PushOutcome.responseBytes) }
     outcomes.append(
-      PushOutcome(position: key.position, user: key.user, device: key.device, result: result, reason: reason))
+      PushOutcome(
+        position: key.position, user: key.user, device: key.device, result: result, reason: reason,
+        response: beginning))
     isOwed = true
   }
 

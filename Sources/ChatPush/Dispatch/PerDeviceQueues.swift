@@ -14,10 +14,10 @@ struct PerDeviceQueues {
 
   /// The maximum number of concurrent retries: half of the slots. A receiver that never responds can use every slot
   /// only with first attempts; its retries leave half of the slots free.
-  static let retries = PushDispatcher.concurrency / 2
+  let retries: Int
 
   /// The maximum number of concurrent attempts for one user, so that the slow devices of one user cannot use all slots.
-  static let attemptsOfUser = PushDispatcher.concurrency / 4
+  let attemptsOfUser: Int
 
   /// A notification to be sent now.
   struct Attempt: Hashable {
@@ -64,6 +64,12 @@ struct PerDeviceQueues {
   /// The last notification taken from the outbox.
   private(set) var cursor = PushNotificationKey.origin
 
+  /// - Parameter slots: the maximum number of concurrent attempts, which the owner enforces.
+  init(slots: Int = PushDispatcher.concurrency) {
+    retries = max(slots / 2, 1)
+    attemptsOfUser = max(slots / 4, 1)
+  }
+
   /// How many more notifications can be taken.
   var freeCapacity: Int { Self.capacity - count }
 
@@ -83,12 +89,15 @@ struct PerDeviceQueues {
     }
   }
 
+  /// Moves the cursor behind all notifications up to this position.
+  mutating func skip(through position: LogPosition) { cursor = max(cursor, .last(at: position)) }
+
   /// The next notification to send; nil if none is due. The caller must report its outcome with `complete` or `retry`.
   mutating func next(at now: Instant) -> Attempt? {
     let due = resting.prefix { $0.due <= now }
     readyAgain.append(contentsOf: due.map(\.device))
     resting.removeFirst(due.count)
-    let again = activeRetries < Self.retries ? popFirst(of: \.readyAgain) : nil
+    let again = activeRetries < retries ? popFirst(of: \.readyAgain) : nil
     guard let device = again ?? popFirst(of: \.ready), let key = queues[device]?.keys.first else { return nil }
     queues[device]?.attempts += 1
     queues[device]?.isRetrying = again != nil
@@ -102,11 +111,14 @@ struct PerDeviceQueues {
   /// ends.
   private mutating func popFirst(of due: WritableKeyPath<PerDeviceQueues, Deque<DeviceKey>>) -> DeviceKey? {
     while let device = self[keyPath: due].popFirst() {
-      if activeOfUser[device.user, default: 0] < Self.attemptsOfUser { return device }
+      if activeOfUser[device.user, default: 0] < attemptsOfUser { return device }
       heldBack[device.user, default: []].append(device)
     }
     return nil
   }
+
+  /// Whether a notification may be sent now, unless too many of its user are.
+  var hasReady: Bool { !ready.isEmpty || !readyAgain.isEmpty }
 
   /// When the next waiting notification is due.
   var nextDue: Instant? { resting.first?.due }

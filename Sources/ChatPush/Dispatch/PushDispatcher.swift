@@ -1,5 +1,6 @@
 package import ChatPrimitives
 package import ChatProjections
+package import ChatService
 package import Logging
 import Synchronization
 
@@ -34,6 +35,7 @@ package final class PushDispatcher: Sendable {
   private let mailbox: AsyncStream<DispatchEvent>
   private let post: AsyncStream<DispatchEvent>.Continuation
   private let hasNews = Mutex(false)
+  private let providerStates: Mutex<[PushProviderStatus]>
 
   package init(
     outbox: ProjectionRunner<PushProjection>, head: @escaping @Sendable () -> LogPosition,
@@ -50,6 +52,7 @@ package final class PushDispatcher: Sendable {
     self.logger = logger
     self.now = now
     self.isOpen = isOpen
+    providerStates = Mutex(sender.lanes.compactMap(\.provider).map { PushProviderStatus($0, .running) })
     (mailbox, post) = AsyncStream.makeStream()
   }
 
@@ -80,7 +83,12 @@ package final class PushDispatcher: Sendable {
   /// outcomes are recorded.
   package func stop() { post.yield(.stop) }
 
+  /// The states of the providers; empty for a webhook or a file.
+  package var providers: [PushProviderStatus] { providerStates.withLock { $0 } }
+
   // MARK: - Used by the loop
+
+  func publish(_ states: [PushProviderStatus]) { providerStates.withLock { $0 = states } }
 
   func send(_ event: DispatchEvent) { post.yield(event) }
   func noticedNews() { hasNews.withLock { $0 = false } }
@@ -89,7 +97,7 @@ package final class PushDispatcher: Sendable {
 /// The events of the dispatcher's loop.
 enum DispatchEvent: Sendable {
   case outboxGrew
-  case attempted(PushNotificationKey, number: Int, AttemptResult)
+  case attempted(PerDeviceQueues.Attempt, PushLanes.Ticket, Attempted)
   case recorded(PushOutcomesFate)
   /// A time at which the loop asked to be woken.
   case woke(ContinuousClock.Instant)

@@ -5,12 +5,34 @@ import Logging
 
 /// The result of one attempt.
 enum AttemptResult: Sendable, Hashable {
-  case settled(PushResult, PushAbandonment? = nil)
+  /// `response` is what the provider responded, if it is not a delivery.
+  case settled(PushResult, PushAbandonment? = nil, response: String? = nil)
   /// The notification is already settled; nothing was sent.
   case vanished
-  case failed(reason: String)
+  case failed(reason: String, retryAfter: Duration? = nil)
+  /// The provider accepts no notifications now, so this does not count as an attempt.
+  case refused(reason: String)
+  /// The device changed its provider, and the new one accepts no notifications now; nothing was sent.
+  case held
   /// The outbox cannot be read, or has not applied all durable events; nothing was sent.
   case postponed(reason: String)
+}
+
+/// How an attempt ended.
+struct Attempted: Sendable, Hashable {
+  let result: AttemptResult
+  /// The provider to which the notification was sent; nil if it was not sent.
+  var provider: ProviderName?
+  /// What the attempt says about the provider.
+  var signal = ProviderGate.Signal.none
+
+  init(_ result: AttemptResult) { self.result = result }
+
+  init(_ result: AttemptResult, from provider: ProviderName, _ signal: ProviderGate.Signal) {
+    self.result = result
+    self.provider = provider
+    self.signal = signal
+  }
 }
 
 extension PushDispatcher {
@@ -20,25 +42,34 @@ extension PushDispatcher {
   /// The attempt first waits until the outbox has applied all events that are durable when it begins. Otherwise it
   /// could overlook that the token has moved to another user's device, or a ban or deletion whose request was already
   /// completed.
-  func attempt(_ key: PushNotificationKey) async -> AttemptResult {
+  ///
+  /// - Parameters:
+  ///   - lane: the provider that the device had when the notification was enumerated; nil if there is one lane for all.
+  ///   - closed: the providers that accept no notifications now. The lane's own is tried nevertheless.
+  func attempt(
+    _ key: PushNotificationKey, lane: ProviderName? = nil, closed: Set<ProviderName> = []
+  ) async -> Attempted {
     let found: PushQueries.Found
     do {
       try await waitForWhatIsDurable()
       found = try await outbox.read { try $0.notification(key) }
     } catch {
-      return .postponed(reason: "the outbox cannot be read: \(error)")
+      return Attempted(.postponed(reason: "the outbox cannot be read: \(error)"))
     }
     switch found {
-    case .settled: return .vanished
-    case .unreachable: return .settled(.tokenInvalid)
-    case .withdrawn(let reason): return .settled(.abandoned, reason)
-    case .ready(let token, let message, let badge):
+    case .settled: return Attempted(.vanished)
+    case .unreachable: return Attempted(.settled(.tokenInvalid))
+    case .withdrawn(let reason): return Attempted(.settled(.abandoned, reason))
+    case .ready(let token, let message, let badge, let apnsEnvironment):
       guard message.sentAt.adding(milliseconds: RetryPolicy.lifetimeMilliseconds) >= now() else {
-        return .settled(.abandoned, .expired)
+        return Attempted(.settled(.abandoned, .expired))
       }
-      if isOpen(message.room, key.device, key.user) { return .settled(.abandoned, .roomOpen) }
+      if isOpen(message.room, key.device, key.user) { return Attempted(.settled(.abandoned, .roomOpen)) }
+      let provider = ProviderName(token.provider)
+      if lane != nil, provider != lane, closed.contains(provider) { return Attempted(.held) }
       let notification = PushNotification(
-        key: key, deliveryKey: key.deliveryKey(logIdentity: logIdentity), token: token, message: message, badge: badge)
+        key: key, deliveryKey: key.deliveryKey(logIdentity: logIdentity), token: token, message: message, badge: badge,
+        apnsEnvironment: apnsEnvironment)
       return await attempt(notification)
     }
   }
@@ -47,22 +78,31 @@ extension PushDispatcher {
     try await outbox.wait(for: head(), timeoutMilliseconds: patienceMilliseconds)
   }
 
-  private func attempt(_ notification: PushNotification) async -> AttemptResult {
+  private func attempt(_ notification: PushNotification) async -> Attempted {
+    let provider = ProviderName(notification.token.provider)
     switch await sender.send(notification) {
-    case .delivered: return .settled(.delivered)
-    case .failed(let reason): return .failed(reason: reason)
-    case .tokenInvalid: return await invalidateToken(of: notification)
+    case .delivered: return Attempted(.settled(.delivered), from: provider, .reached)
+    case .tokenInvalid(let response):
+      return Attempted(await invalidateToken(of: notification, response), from: provider, .reached)
+    case .rejected(let response):
+      return Attempted(.settled(.abandoned, .rejected, response: response), from: provider, .reached)
+    case .failed(let reason, let retryAfter):
+      return Attempted(.failed(reason: reason, retryAfter: retryAfter), from: provider, .failed)
+    case .providerPaused(let reason, let duration):
+      return Attempted(.refused(reason: reason), from: provider, .paused(reason: reason, for: duration))
+    case .providerStopped(let reason):
+      return Attempted(.refused(reason: reason), from: provider, .stopped(reason: reason))
     }
   }
 
-  private func invalidateToken(of notification: PushNotification) async -> AttemptResult {
+  private func invalidateToken(of notification: PushNotification, _ response: String) async -> AttemptResult {
     do throws(RecordingFailure) {
       switch try await recorder.invalidate(notification.token, of: notification.key.device, of: notification.key.user) {
       case .invalidated(let position):
         // The device's next notification must not use the invalid token. A halted outbox returns no more notifications
         // anyway.
         try? await outbox.wait(for: position)
-        return .settled(.tokenInvalid)
+        return .settled(.tokenInvalid, response: response)
       // The next attempt finds the new token, or that the device has none.
       case .replaced: return .failed(reason: "the token was replaced")
       }

@@ -13,6 +13,10 @@ struct RetryPolicy: Sendable {
   /// longer, it does not send old notifications.
   static let lifetimeMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
+  /// The delay before a device with another provider is tried again while that provider accepts nothing, in
+  /// milliseconds.
+  static let heldMilliseconds = 10_000
+
   /// - Parameters:
   ///   - attempt: the number of the failed attempt, from 1.
   ///   - chance: a random number from 0 to 1.

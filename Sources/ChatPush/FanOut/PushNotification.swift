@@ -18,6 +18,12 @@ package struct PushNotificationKey: Sendable, Hashable, Comparable {
   /// Sorts before every notification.
   package static let origin = PushNotificationKey(position: .origin, user: UserID(.zero), device: DeviceID(.zero))
 
+  /// Sorts after every other notification up to this position.
+  static func last(at position: LogPosition) -> PushNotificationKey {
+    let last = UUIDBytes(high: .max, low: .max)
+    return PushNotificationKey(position: position, user: UserID(last), device: DeviceID(last))
+  }
+
   package static func < (left: PushNotificationKey, right: PushNotificationKey) -> Bool {
     (left.position, left.user, left.device) < (right.position, right.user, right.device)
   }
@@ -49,15 +55,19 @@ package struct PushNotification: Sendable, Hashable {
   package var message: PushNotificationMessage
   /// The badge of the device after this message.
   package var badge: UInt64
+  /// Where an APNs token is valid; nil for the server's default.
+  package var apnsEnvironment: APNsEnvironment?
 
   package init(
-    key: PushNotificationKey, deliveryKey: String, token: PushToken, message: PushNotificationMessage, badge: UInt64
+    key: PushNotificationKey, deliveryKey: String, token: PushToken, message: PushNotificationMessage, badge: UInt64,
+    apnsEnvironment: APNsEnvironment? = nil
   ) {
     self.key = key
     self.deliveryKey = deliveryKey
     self.token = token
     self.message = message
     self.badge = badge
+    self.apnsEnvironment = apnsEnvironment
   }
 }
 

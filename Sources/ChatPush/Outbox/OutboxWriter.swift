@@ -26,8 +26,16 @@ struct OutboxWriter {
       guard case .notify(let badge) = decision.decision else { continue }
       if rows == 0 { try add(message, roomName: roomName, rooms) }
       rows += 1
+      // The provider selects the lane in which the notification waits. It stays the same if the device gets a token of
+      // another provider, so that no lane misses a row. The order is that of `PushQueries.readDevice`.
       try CachedStatement(
-        database, "INSERT INTO outbox (position, userId, deviceId, badge, isMentioned) VALUES (?, ?, ?, ?, ?)"
+        database,
+        """
+        INSERT INTO outbox (position, userId, deviceId, badge, isMentioned, provider) VALUES (
+          ?1, ?2, ?3, ?4, ?5, (
+            SELECT CASE WHEN apnsToken IS NOT NULL THEN 1 WHEN fcmToken IS NOT NULL THEN 2 ELSE 3 END
+            FROM pushDevice WHERE userId = ?2 AND deviceId = ?3))
+        """
       ).run(message.position, decision.user, decision.device, badge, message.isMention(of: decision.user, in: context))
     }
     return rows

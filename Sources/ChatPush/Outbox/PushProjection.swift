@@ -15,7 +15,7 @@ package struct PushProjection: Projection {
   package typealias Queries = PushQueries
 
   package static let name = "push"
-  package static let schemaVersion = 8
+  package static let schemaVersion = 9
   package static let secretColumns: Set<String> = [
     "pushDevice.apnsToken", "pushDevice.fcmToken", "pushDevice.webPushToken",
   ]

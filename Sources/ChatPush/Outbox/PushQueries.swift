@@ -17,21 +17,27 @@ package struct PushQueries: ReadModelQueries {
   }
 
   /// The next notifications, in the order of their events.
-  package func pending(after key: PushNotificationKey, limit: Int) throws -> [PushNotificationKey] {
+  /// - Parameter provider: whose notifications are wanted; nil for all.
+  package func pending(
+    after key: PushNotificationKey, of provider: ProviderName? = nil, limit: Int
+  ) throws -> [PushNotificationKey] {
     try CachedStatement(
       database,
       """
-      SELECT position, userId, deviceId FROM outbox WHERE (position, userId, deviceId) > (?, ?, ?)
+      SELECT position, userId, deviceId FROM outbox
+      WHERE (position, userId, deviceId) > (?, ?, ?) AND provider BETWEEN ? AND ?
       ORDER BY position, userId, deviceId LIMIT ?
       """
-    ).all(key.position, key.user, key.device, limit) { row in
+    ).all(
+      key.position, key.user, key.device, Int64(provider?.rawValue ?? 0), Int64(provider?.rawValue ?? .max), limit
+    ) { row in
       try PushNotificationKey(position: row.position(), user: row.id(), device: row.id())
     }
   }
 
   /// The notification, or the reason why it may not be sent.
   package enum Found: Sendable, Hashable {
-    case ready(token: PushToken, PushNotificationMessage, badge: UInt64)
+    case ready(token: PushToken, PushNotificationMessage, badge: UInt64, apnsEnvironment: APNsEnvironment? = nil)
     /// The device was removed, or has no token any more.
     case unreachable
     /// The message was deleted, or the user or device may no longer be notified of it.
@@ -86,7 +92,7 @@ package struct PushQueries: ReadModelQueries {
     case .mentions, .all: break
     }
     guard let token = device.token else { return .unreachable }
-    return .ready(token: token, message, badge: badge)
+    return .ready(token: token, message, badge: badge, apnsEnvironment: device.apnsEnvironment)
   }
 
   static let deviceColumns =

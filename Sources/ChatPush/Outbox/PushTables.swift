@@ -56,6 +56,7 @@ enum PushTables {
           deviceId BLOB NOT NULL,
           badge INTEGER NOT NULL,
           isMentioned INTEGER NOT NULL,
+          provider INTEGER NOT NULL,
           PRIMARY KEY (position, userId, deviceId)
         ) STRICT, WITHOUT ROWID;
 

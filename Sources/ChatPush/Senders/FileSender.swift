@@ -99,7 +99,7 @@ package final class FileSender: PushNotificationSender {
       _ = Self.write([UInt8(ascii: "\n")], to: descriptor)
       return .failed(reason: error.description)
     }
-    return .delivered
+    return .delivered(response: "written")
   }
 
   private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

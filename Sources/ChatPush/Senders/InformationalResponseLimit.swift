@@ -41,6 +41,6 @@ final class InformationalResponseLimit: ChannelInboundHandler {
 
 struct TooManyInformationalResponses: Error, CustomStringConvertible {
   var description: String {
-    "the webhook sent more than \(InformationalResponseLimit.maximum) informational responses (1xx) before its response"
+    "the receiver sent more than \(InformationalResponseLimit.maximum) informational responses (1xx) before its response"
   }
 }

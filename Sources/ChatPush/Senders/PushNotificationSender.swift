@@ -1,17 +1,76 @@
-/// Sends a notification towards the device: through a webhook or a file, later through APNs and FCM.
+package import ChatDomain
+
+/// Sends a notification towards the device: through APNs, FCM, Web Push, a webhook or a file.
 ///
 /// A notification may be sent again after a crash, or if a response was lost, always under the same delivery key.
 package protocol PushNotificationSender: Sendable {
+  /// The lanes in which its notifications are sent.
+  var lanes: [PushLane] { get }
   /// Returns when the notification is delivered or is known not to be. Never throws, so that every result is handled.
   func send(_ notification: PushNotification) async -> SendResult
   /// Closes connections and files. Called when nothing is in flight; a second call does nothing.
   func close() async
 }
 
+extension PushNotificationSender {
+  /// One lane for everything.
+  package var lanes: [PushLane] { [PushLane()] }
+}
+
+/// Notifications that are sent independently of those in other lanes, with limits of their own.
+package struct PushLane: Sendable, Hashable {
+  /// The provider of the devices; nil for all providers.
+  package let provider: ProviderName?
+  /// The maximum number of notifications that are sent concurrently.
+  package let concurrency: Int
+  /// Nil if there is no limit.
+  package let requestsPerSecond: Int?
+
+  package init(
+    _ provider: ProviderName? = nil, concurrency: Int = PushDispatcher.concurrency, requestsPerSecond: Int? = nil
+  ) {
+    self.provider = provider
+    self.concurrency = concurrency
+    self.requestsPerSecond = requestsPerSecond
+  }
+}
+
+/// The services that can reach devices. The raw values are in the outbox.
+package enum ProviderName: UInt8, Sendable, Hashable, CaseIterable {
+  case apns = 1
+  case fcm = 2
+  case webPush = 3
+
+  package init(_ provider: PushProvider) {
+    switch provider {
+    case .apns: self = .apns
+    case .fcm: self = .fcm
+    case .webPush: self = .webPush
+    }
+  }
+
+  /// What the tools print.
+  package var name: String {
+    switch self {
+    case .apns: "apns"
+    case .fcm: "fcm"
+    case .webPush: "webPush"
+    }
+  }
+}
+
+/// The result of sending one notification. Responses and reasons are for operators, and contain no token.
 package enum SendResult: Sendable, Hashable {
-  case delivered
+  /// `response` is what the provider responded, such as "200".
+  case delivered(response: String)
   /// The provider reported that the token is permanently invalid.
-  case tokenInvalid
-  /// Not delivered, as far as is known. `reason` is for the server's log and contains no token.
-  case failed(reason: String)
+  case tokenInvalid(response: String)
+  /// The provider will never accept this notification.
+  case rejected(response: String)
+  /// Not delivered, as far as is known. It can be sent again, but not before `retryAfter`.
+  case failed(reason: String, retryAfter: Duration? = nil)
+  /// The provider accepts no notifications for so long.
+  case providerPaused(reason: String, for: Duration)
+  /// The provider accepts no notifications until an operator does what `reason` says.
+  case providerStopped(reason: String)
 }

@@ -81,8 +81,8 @@ package final class WebhookSender: PushNotificationSender {
 
   static func result(of status: UInt) -> SendResult {
     switch status {
-    case 200..<300: .delivered
-    case 410: .tokenInvalid
+    case 200..<300: .delivered(response: String(status))
+    case 410: .tokenInvalid(response: String(status))
     case let other: .failed(reason: "the webhook responded with \(other)")
     }
   }

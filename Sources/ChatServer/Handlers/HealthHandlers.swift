@@ -6,8 +6,8 @@ import Hummingbird
 
 struct HealthHandlers: Sendable {
   let chat: ChatService
-  /// The status of the push outbox; nil if push is off.
-  let outbox: (@Sendable () -> ProjectionStatus)?
+  /// The status of push; nil if push is off.
+  let push: (@Sendable () -> PushStatus)?
 
   /// Whether the process responds.
   func health(_ context: HansardRequestContext) async throws -> TypedResponse<Health> {
@@ -15,21 +15,27 @@ struct HealthHandlers: Sendable {
   }
 
   /// Whether requests are served: the log accepts events and the read models follow it. If the search index or the push
-  /// outbox is being built or does not follow the log, the server is ready but degraded.
+  /// outbox is being built or does not follow the log, or a push provider is stopped, the server is ready but degraded.
   func readiness(_ context: HansardRequestContext) async throws -> TypedResponse<Readiness> {
     var status = chat.status
-    if let outbox { status.optional.append(outbox()) }
+    let push = push?()
+    if let push { status.optional.append(push.outbox) }
     if status.isPoisoned { throw ServiceError.logPoisoned }
     if let unready = status.unready { throw Refusal.unready(Self.detail(unready)) }
+    let providers = push?.providers ?? []
+    let isDegraded = status.isDegraded || providers.contains { $0.state == .stopped }
     return try JSONBody.response(
       Readiness(
-        status: status.isDegraded ? "degraded" : "ready", head: status.head,
+        status: isDegraded ? "degraded" : "ready", head: status.head,
         projections: (status.readModels + status.optional).map { model in
           ProjectionReadiness(
             name: model.name, position: model.position,
             lag: Int(clamping: status.head.distance(from: model.position)),
             fault: model.fault?.description ?? Self.progress(model))
-        }, clock: ClockReadiness(chat.clockStatus)))
+        }, clock: ClockReadiness(chat.clockStatus),
+        pushProviders: providers.isEmpty
+          ? nil
+          : providers.map { PushProviderReadiness(name: $0.name, state: $0.state.rawValue, detail: $0.reason) }))
   }
 
   /// Trusts the system clock, because an operator confirmed that it is right.

@@ -21,6 +21,40 @@ package struct ServiceStatus: Sendable {
   package var isDegraded: Bool { !optional.allSatisfy(\.isReadable) }
 }
 
+/// The state of push, for health checks.
+package struct PushStatus: Sendable {
+  package let outbox: ProjectionStatus
+  /// Empty for a webhook or a file.
+  package let providers: [PushProviderStatus]
+
+  package init(outbox: ProjectionStatus, providers: [PushProviderStatus]) {
+    self.outbox = outbox
+    self.providers = providers
+  }
+}
+
+/// The state of one push provider, for health checks.
+package struct PushProviderStatus: Sendable, Hashable {
+  package enum State: String, Sendable {
+    case running
+    /// The provider asked for a pause, or cannot be reached. It is tried again.
+    case paused
+    /// The provider accepts no notifications until an operator corrects what `reason` says.
+    case stopped
+  }
+
+  package let name: String
+  package let state: State
+  /// Why it is not running, and what to do.
+  package let reason: String?
+
+  package init(name: String, state: State, reason: String?) {
+    self.name = name
+    self.state = state
+    self.reason = reason
+  }
+}
+
 extension ChatService {
   /// The sixteen bytes that identify the log.
   package var logIdentity: UUIDBytes { store.log.identity.bytes }

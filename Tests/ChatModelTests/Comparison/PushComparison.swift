@@ -175,7 +175,7 @@ struct PushComparison {
     var rows: [PushNotificationKey: Row] = [:]
     for (key, badge) in badges {
       switch try queries.notification(key) {
-      case .ready(let token, let message, _):
+      case .ready(let token, let message, _, _):
         rows[key] = Row(badge: badge, status: .text(message.text, token: token.token))
       case .withdrawn(let reason): rows[key] = Row(badge: badge, status: .withdrawn(reason))
       case .unreachable: rows[key] = Row(badge: badge, status: .unreachable)

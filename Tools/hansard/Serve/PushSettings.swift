@@ -3,7 +3,7 @@ import ChatPush
 import Configuration
 import Foundation
 
-/// The `push.` settings that have command line options.
+/// The `push.` settings that have command line options. The settings of the providers are in `ProviderOptions`.
 struct PushOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Post each notification to this URL.", valueName: "url"))
   var pushWebhook: String?
@@ -14,12 +14,15 @@ struct PushOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Append each notification to this file, as one line of JSON.", valueName: "file"))
   var pushFile: String?
 
+  @OptionGroup
+  var providers: ProviderOptions
+
   var values: [String: ConfigContent?] {
     [
       PushSettings.webhookKey: pushWebhook.map { .string($0) },
       PushSettings.secretFileKey: pushSecretFile.map { .string($0) },
       PushSettings.fileKey: pushFile.map { .string($0) },
-    ]
+    ].merging(providers.values) { first, _ in first }
   }
 }
 
@@ -32,6 +35,7 @@ struct PushSettings: Sendable {
   let webhook: String?
   let secretFile: String?
   let file: String?
+  let providers: ProviderSettings
 
   init(_ reader: inout SettingReader) {
     webhook = reader.text(
@@ -41,23 +45,38 @@ struct PushSettings: Sendable {
     secretFile = reader.text(
       Self.secretFileKey, option: "--push-secret-file", "the file with the secret that signs the requests")
     file = reader.text(Self.fileKey, option: "--push-file", "the file to which each notification is appended instead")
+    providers = ProviderSettings(&reader)
   }
 
   /// Creates the sender. Nil if push is off.
-  func sender() throws -> (any PushNotificationSender)? {
-    switch (webhook, file) {
-    case (nil, nil):
-      guard let secretFile else { return nil }
+  func sender() async throws -> (any PushNotificationSender)? {
+    let configuration = try await providers.configuration()
+    if webhook == nil, file == nil, let secretFile {
       throw ToolError(
         "there is a push secret, but no webhook", because: "--push-secret-file is \(secretFile)",
         next: "name the webhook with --push-webhook URL")
+    }
+    switch (webhook, file) {
+    case (nil, nil): return configuration.isEmpty ? nil : PushProviders(configuration)
     case (_?, _?):
       throw ToolError(
         "notifications can have only one destination", because: "both a push webhook and a push file are given",
         next: "omit --push-webhook or --push-file")
-    case (let webhook?, nil): return try self.webhook(webhook, secretFile)
-    case (nil, let file?): return try self.file(file)
+    case (let webhook?, nil):
+      try rejectProviders(configuration, besides: "push.webhook")
+      return try self.webhook(webhook, secretFile)
+    case (nil, let file?):
+      try rejectProviders(configuration, besides: "push.file")
+      return try self.file(file)
     }
+  }
+
+  private func rejectProviders(_ configuration: PushProviders.Configuration, besides key: String) throws {
+    guard !configuration.isEmpty else { return }
+    throw ToolError(
+      "notifications can have only one destination",
+      because: "\(key) takes all of them, but settings of push.apns, push.fcm or push.webPush are given too",
+      next: "remove \(key), or the settings of the providers")
   }
 
   private func webhook(_ url: String, _ secretFile: String?) throws -> any PushNotificationSender {

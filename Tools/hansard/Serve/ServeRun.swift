@@ -21,7 +21,7 @@ struct ServeRun {
   func serve() async throws {
     // Loaded before anything is opened, so that a wrong setting changes nothing.
     let certificate = try loadCertificate()
-    let sender = try settings.push.sender()
+    let sender = try await settings.push.sender()
     do {
       try await serve(sendingBy: sender, certificate)
     } catch {
@@ -137,12 +137,12 @@ struct ServeRun {
       accessTokenLifetimeSeconds: settings.accessTokenLifetimeSeconds)
     let administrator = AdministratorToken(opened.keys)
     try await NIOThreadPool.singleton.runIfActive { [settings] in try administrator.write(to: settings.data) }
-    var outbox: (@Sendable () -> ProjectionStatus)?
-    if let pushing { outbox = { pushing.status } }
+    var push: (@Sendable () -> PushStatus)?
+    if let pushing { push = { pushing.status } }
     let server = HansardServer(
       chat: opened.chat, issuer: issuer, administrator: administrator,
       identities: IdentityProviders(settings.identity.identity, fetcher: fetcher, logger: logger),
-      outbox: outbox)
+      push: push)
     server.serve(through: gate, configuration, logger: logger)
   }
 

@@ -73,9 +73,11 @@ struct SettingReader {
   }
 
   /// Reads a list of texts. In an environment variable, the items are separated by commas.
-  mutating func texts(_ key: String, default defaultValue: [String] = [], _ meaning: String) -> [String] {
+  mutating func texts(
+    _ key: String, option: String? = nil, default defaultValue: [String] = [], _ meaning: String
+  ) -> [String] {
     let shown = defaultValue.isEmpty ? "[]" : "[" + defaultValue.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
-    let setting = note(Setting(key: key, option: nil, defaultValue: shown, meaning: meaning))
+    let setting = note(Setting(key: key, option: option, defaultValue: shown, meaning: meaning))
     guard case .stringArray(let texts)? = value(setting, .stringArray, "a list of texts") else { return defaultValue }
     return texts
   }

@@ -1,0 +1,174 @@
+/// Decides when a provider may be sent the next notification: whether it is running, paused or stopped, and how many
+/// requests per second it takes.
+///
+/// It has no clock and does no I/O: the owner asks before each attempt, and reports how it ended.
+struct ProviderGate {
+  typealias Instant = ContinuousClock.Instant
+
+  /// How often a stopped provider is tried, in seconds, so that it recovers when its console is corrected.
+  static let stoppedSeconds = 60
+  /// The first pause that the provider itself did not set, in seconds. It doubles with each further one.
+  static let firstPauseSeconds = 1
+  /// The longest pause that the provider itself did not set, in seconds.
+  static let longestPauseSeconds = 60
+  /// The longest pause that a provider can set, in seconds.
+  static let longestSetPauseSeconds = 3600
+  /// The part of a second for which unused requests are kept: more would exceed the rate, less would waste it.
+  private static let burstSeconds = 0.1
+  /// The shortest wait for the rate, in seconds, so that the owner is not woken for each request.
+  private static let shortestWaitSeconds = 0.005
+
+  enum State: Sendable, Hashable {
+    case running
+    case paused(reason: String)
+    case stopped(reason: String)
+  }
+
+  enum Opening: Hashable {
+    case open
+    /// Closed until then.
+    case at(Instant)
+    /// Closed until the attempt ends that tries whether the provider works again.
+    case trying
+  }
+
+  /// What an attempt says about the provider.
+  enum Signal: Sendable, Hashable {
+    /// Nothing was sent.
+    case none
+    /// The provider handled the notification, whether it accepted it or not.
+    case reached
+    case failed
+    case paused(reason: String, for: Duration)
+    case stopped(reason: String)
+  }
+
+  /// What an operator has to know.
+  enum Change: Hashable {
+    case paused(reason: String)
+    case stopped(reason: String)
+    case recovered
+  }
+
+  private(set) var state = State.running
+  /// When a paused or stopped provider is tried next.
+  private var tryingDue: Instant?
+  private var isTrying = false
+  /// The number of pauses in a row.
+  private var pauses = 0
+  private let requestsPerSecond: Double?
+  /// How many requests may begin now, and when this was computed.
+  private var allowance = 0.0
+  private var allowanceTime: Instant?
+
+  /// - Parameter requestsPerSecond: nil if there is no limit.
+  init(requestsPerSecond: Int? = nil) {
+    self.requestsPerSecond = requestsPerSecond.map(Double.init)
+  }
+
+  // MARK: - Attempts
+
+  /// Whether an attempt may begin.
+  mutating func opening(at now: Instant) -> Opening {
+    if state != .running {
+      if isTrying { return .trying }
+      if let tryingDue, tryingDue > now { return .at(tryingDue) }
+    }
+    guard let rate = requestsPerSecond else { return .open }
+    refill(rate, at: now)
+    if allowance >= 1 { return .open }
+    return .at(now + .seconds(max((1 - allowance) / rate, Self.shortestWaitSeconds)))
+  }
+
+  private mutating func refill(_ rate: Double, at now: Instant) {
+    let most = max(rate * Self.burstSeconds, 1)
+    guard let last = allowanceTime else {
+      (allowance, allowanceTime) = (most, now)
+      return
+    }
+    guard now > last else { return }
+    allowance = min(allowance + (now - last) / .seconds(1) * rate, most)
+    allowanceTime = now
+  }
+
+  /// Call this when an attempt begins, after `opening` was `.open`.
+  /// - Returns: whether the attempt tries if the provider works again. Pass it to `end`.
+  mutating func begin() -> Bool {
+    if requestsPerSecond != nil { allowance -= 1 }
+    guard state != .running else { return false }
+    isTrying = true
+    return true
+  }
+
+  /// Call this when an attempt has ended.
+  mutating func end(isTrial: Bool, _ signal: Signal, at now: Instant) -> Change? {
+    if isTrial { isTrying = false }
+    switch signal {
+    case .none:
+      if requestsPerSecond != nil { allowance += 1 }
+      return nil
+    case .reached:
+      // An attempt from before the pause says nothing about now.
+      guard isTrial, state != .running else { return nil }
+      (state, pauses) = (.running, 0)
+      return .recovered
+    case .failed:
+      if isTrial { postponeTrial(at: now) }
+      return nil
+    case .paused(let reason, let duration): return pause(isTrial: isTrial, reason, for: duration, at: now)
+    case .stopped(let reason): return stop(isTrial: isTrial, reason, at: now)
+    }
+  }
+
+  private mutating func pause(isTrial: Bool, _ reason: String, for duration: Duration, at now: Instant) -> Change? {
+    let set = min(duration, .seconds(Self.longestSetPauseSeconds))
+    switch state {
+    case .running:
+      pauses = 1
+      state = .paused(reason: reason)
+      tryingDue = now + max(set, pauseLength)
+      return .paused(reason: reason)
+    case .paused:
+      if isTrial {
+        state = .paused(reason: reason)
+        postponeTrial(at: now)
+      }
+      tryingDue = max(tryingDue ?? now, now + set)
+      return nil
+    case .stopped:
+      if isTrial { tryingDue = now + max(set, .seconds(Self.stoppedSeconds)) }
+      return nil
+    }
+  }
+
+  private mutating func stop(isTrial: Bool, _ reason: String, at now: Instant) -> Change? {
+    switch state {
+    case .running, .paused:
+      state = .stopped(reason: reason)
+      tryingDue = now + .seconds(Self.stoppedSeconds)
+      return .stopped(reason: reason)
+    case .stopped:
+      if isTrial {
+        state = .stopped(reason: reason)
+        tryingDue = now + .seconds(Self.stoppedSeconds)
+      }
+      return nil
+    }
+  }
+
+  private mutating func postponeTrial(at now: Instant) {
+    switch state {
+    case .running: break
+    case .paused:
+      pauses += 1
+      tryingDue = now + pauseLength
+    case .stopped: tryingDue = now + .seconds(Self.stoppedSeconds)
+    }
+  }
+
+  private var pauseLength: Duration {
+    var seconds = Self.firstPauseSeconds
+    for _ in 1..<max(pauses, 1) where seconds < Self.longestPauseSeconds { seconds *= 2 }
+    return .seconds(min(seconds, Self.longestPauseSeconds))
+  }
+}

@@ -1,0 +1,155 @@
+import ChatPrimitives
+
+/// The lanes of the sender, each with its queues and the gate of its provider. A lane that is closed or full keeps
+/// nothing from the others.
+///
+/// It has no clock and does no I/O.
+struct PushLanes {
+  typealias Instant = ContinuousClock.Instant
+
+  private struct Lane {
+    let provider: ProviderName?
+    let concurrency: Int
+    var queues: PerDeviceQueues
+    var gate: ProviderGate
+    /// Whether the outbox may have rows of this lane that were not taken yet.
+    var mayHaveMore = true
+  }
+
+  /// An attempt to begin now. The owner must report how it ended.
+  struct Start: Hashable {
+    let attempt: PerDeviceQueues.Attempt
+    let ticket: Ticket
+    /// The lane's provider; nil if the lane is for all.
+    let provider: ProviderName?
+  }
+
+  /// Where an attempt belongs.
+  struct Ticket: Sendable, Hashable {
+    fileprivate let lane: Int
+    fileprivate let isTrial: Bool
+  }
+
+  /// Which rows of the outbox a lane needs next.
+  struct Request: Sendable, Hashable {
+    fileprivate let lane: Int
+    let cursor: PushNotificationKey
+    let provider: ProviderName?
+    let freeCapacity: Int
+  }
+
+  private var lanes: [Lane]
+  /// The lane that is asked first for the next attempt.
+  private var turn = 0
+
+  init(_ lanes: [PushLane] = [PushLane()]) {
+    self.lanes = lanes.map {
+      Lane(
+        provider: $0.provider, concurrency: $0.concurrency, queues: PerDeviceQueues(slots: $0.concurrency),
+        gate: ProviderGate(requestsPerSecond: $0.requestsPerSecond))
+    }
+  }
+
+  /// The number of active attempts.
+  var active: Int { lanes.reduce(0) { $0 + $1.queues.active } }
+  /// The position of the oldest notification in memory. Reads every queue.
+  var oldest: LogPosition? { lanes.compactMap(\.queues.oldest).min() }
+  /// The states of the providers.
+  var states: [(provider: ProviderName, state: ProviderGate.State)] {
+    lanes.compactMap { lane in lane.provider.map { ($0, lane.gate.state) } }
+  }
+  /// The providers that take no notifications now.
+  var closed: Set<ProviderName> {
+    Set(lanes.lazy.filter { $0.gate.state != .running }.compactMap(\.provider))
+  }
+
+  // MARK: - Taking notifications from the outbox
+
+  mutating func outboxGrew() {
+    for index in lanes.indices { lanes[index].mayHaveMore = true }
+  }
+
+  /// For each lane, where its next row begins.
+  var cursors: [Request] { lanes.indices.map(request) }
+  /// The next lane that may take rows; nil if there is none.
+  var needed: Request? {
+    lanes.indices.first { lanes[$0].mayHaveMore && lanes[$0].queues.freeCapacity > 0 }.map(request)
+  }
+
+  private func request(_ index: Int) -> Request {
+    let lane = lanes[index]
+    return Request(
+      lane: index, cursor: lane.queues.cursor, provider: lane.provider, freeCapacity: lane.queues.freeCapacity)
+  }
+
+  /// Adds the rows that were read for a request.
+  /// - Parameter end: the position up to which these are all rows of the lane; nil if there may be more.
+  mutating func take(_ keys: [PushNotificationKey], for request: Request, through end: LogPosition?) {
+    lanes[request.lane].queues.take(keys)
+    guard let end else { return }
+    lanes[request.lane].mayHaveMore = false
+    // So the rows of other lanes are not read again.
+    lanes[request.lane].queues.skip(through: end)
+  }
+
+  // MARK: - Attempts
+
+  /// The next attempt; nil if none may begin now. The lanes take turns.
+  mutating func next(at now: Instant) -> Start? {
+    for offset in lanes.indices {
+      let index = (turn + offset) % lanes.count
+      guard lanes[index].queues.active < lanes[index].concurrency, lanes[index].gate.opening(at: now) == .open,
+        let attempt = lanes[index].queues.next(at: now)
+      else { continue }
+      turn = index + 1
+      let ticket = Ticket(lane: index, isTrial: lanes[index].gate.begin())
+      return Start(attempt: attempt, ticket: ticket, provider: lanes[index].provider)
+    }
+    return nil
+  }
+
+  /// When the next attempt can begin without another having ended; nil if that is unknown.
+  mutating func nextDue(at now: Instant) -> Instant? {
+    var times: [Instant] = []
+    for index in lanes.indices where lanes[index].queues.active < lanes[index].concurrency {
+      let queues = lanes[index].queues
+      switch lanes[index].gate.opening(at: now) {
+      case .open: if let due = queues.nextDue { times.append(due) }
+      case .at(let opening):
+        if queues.hasReady {
+          times.append(opening)
+        } else if let due = queues.nextDue {
+          times.append(max(due, opening))
+        }
+      case .trying: break
+      }
+    }
+    return times.min()
+  }
+
+  /// Call this when an attempt has ended, before `complete` or `retry`.
+  /// - Parameter provider: the provider to which the notification was sent; nil if it was not sent.
+  mutating func end(
+    _ ticket: Ticket, _ signal: ProviderGate.Signal, from provider: ProviderName?, at now: Instant
+  ) -> (provider: ProviderName, change: ProviderGate.Change)? {
+    let own = lanes[ticket.lane].provider
+    let other = own == nil ? nil : provider.flatMap { name in lanes.firstIndex { $0.provider == name } }
+    guard let other, other != ticket.lane else {
+      let change = lanes[ticket.lane].gate.end(isTrial: ticket.isTrial, signal, at: now)
+      guard let own, let change else { return nil }
+      return (own, change)
+    }
+    // The device has changed its provider since the notification was enumerated.
+    _ = lanes[ticket.lane].gate.end(isTrial: ticket.isTrial, .none, at: now)
+    let change = lanes[other].gate.end(isTrial: false, signal, at: now)
+    guard let provider, let change else { return nil }
+    return (provider, change)
+  }
+
+  mutating func complete(_ key: PushNotificationKey, _ ticket: Ticket) { lanes[ticket.lane].queues.complete(key) }
+
+  /// - Parameter counts: whether this counts as one of the notification's attempts.
+  mutating func retry(_ key: PushNotificationKey, _ ticket: Ticket, at due: Instant, counts: Bool) {
+    lanes[ticket.lane].queues.retry(key, at: due, counts: counts)
+  }
+}

@@ -1,0 +1,74 @@
+import ChatPrimitives
+import NIOHTTP1
+
+/// A request to APNs: https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
+enum APNsRequest {
+  /// The maximum size of the body, in bytes.
+  static let bodyBytes = 4096
+  /// The maximum length of `apns-collapse-id`, in bytes.
+  static let collapseIDBytes = 64
+
+  /// - Returns: nil if the token cannot be part of a path, so that no device has it.
+  static func path(of token: String) -> String? {
+    let isPlain = token.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+    return isPlain && !token.isEmpty ? "/3/device/" + token : nil
+  }
+
+  /// Apple requires the type `background` and priority 5 if nothing is shown, and forbids that type if the badge is set.
+  static func headers(_ payload: PushPayload, topic: String, authorization: String?) -> HTTPHeaders {
+    let (type, priority) =
+      switch payload.style {
+      case .alert, .localizedAlert: ("alert", "10")
+      case .silent(let setsBadge): (setsBadge ? "alert" : "background", "5")
+      }
+    var headers: HTTPHeaders = [
+      "apns-topic": topic, "apns-push-type": type, "apns-priority": priority, "apns-id": payload.id,
+      "apns-expiration": String(payload.expiresAt.milliseconds / 1000), "content-type": "application/json",
+    ]
+    if let collapse = payload.collapseID {
+      let beginning = PushNotificationMessage.beginning(of: collapse, bytes: collapseIDBytes)
+      headers.add(name: "apns-collapse-id", value: beginning)
+    }
+    if let authorization { headers.add(name: "authorization", value: "bearer " + authorization) }
+    return headers
+  }
+
+  /// - Returns: nil if it does not fit without any text.
+  static func body(_ payload: PushPayload) throws -> [UInt8]? {
+    let fields = payload.fields
+    return try payload.fitting(bodyBytes) { style in
+      var members = fields
+      members["aps"] = .object(aps(payload, style))
+      return try PayloadValue.object(members).bytes()
+    }
+  }
+
+  /// The part of the payload that the system interprets. FCM takes the same for iOS apps.
+  static func aps(_ payload: PushPayload, _ style: PushPayload.Style) -> [String: PayloadValue] {
+    var aps: [String: PayloadValue] = [:]
+    switch style {
+    case .alert(let title, let body):
+      aps["alert"] = .object(["title": .text(title), "body": .text(body)])
+    case .localizedAlert(let key):
+      aps["alert"] = .object(["loc-key": .text(key)])
+    case .silent(let setsBadge):
+      aps["content-available"] = .number(1)
+      if setsBadge { aps["badge"] = .number(payload.badge) }
+      return aps
+    }
+    aps["badge"] = .number(payload.badge)
+    aps["sound"] = .text("default")
+    aps["category"] = .text(payload.kind.rawValue)
+    if let room = payload.room { aps["thread-id"] = .text(room.description) }
+    // A notification service extension can fetch the message before it is shown.
+    if payload.message != nil { aps["mutable-content"] = .number(1) }
+    return aps
+  }
+}

@@ -1,0 +1,124 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import JWTKit
+import NIOHTTP1
+import NIOSSL
+
+/// Sends notifications to Apple's devices over HTTP/2.
+final class APNsSender: Sendable {
+  /// How long a provider token is used, in seconds. Apple accepts tokens that are 20 to 60 minutes old.
+  static let tokenSeconds: Int64 = 50 * 60
+
+  private let configuration: APNsConfiguration
+  private let client: ProviderClient
+  /// Nil with a client certificate.
+  private let token: SharedToken?
+
+  /// - Parameter tls: without the client certificate.
+  init(_ configuration: APNsConfiguration, tls: TLSConfiguration) {
+    self.configuration = configuration
+    var tls = tls
+    switch configuration.authentication {
+    case .key(let key):
+      token = SharedToken { try await key.token(at: Date()) }
+    case .certificate(let chain, let key):
+      tls.certificateChain = chain.map { .certificate($0) }
+      tls.privateKey = .privateKey(key)
+      token = nil
+    }
+    client = ProviderClient(tls)
+  }
+
+  func send(_ notification: PushNotification) async -> SendResult {
+    let payload = PushPayload(notification)
+    do {
+      guard let path = APNsRequest.path(of: notification.token.token) else {
+        return .tokenInvalid(response: "malformed")
+      }
+      guard let body = try APNsRequest.body(payload) else { return .rejected(response: "too large") }
+      return try await send(payload, to: notification.apnsEnvironment ?? configuration.environment, path, body)
+    } catch let error as ProviderUnreachable {
+      return .providerPaused(reason: "no connection: \(error.reason)", for: .zero)
+    } catch {
+      return .failed(reason: "\(error)")
+    }
+  }
+
+  /// Repeats the request once if only the provider token has expired.
+  private func send(
+    _ payload: PushPayload, to environment: APNsEnvironment, _ path: String, _ body: [UInt8]
+  ) async throws -> SendResult {
+    let url = configuration.url(of: environment) + path
+    let expired = SendResult.providerPaused(
+      reason: "APNs responded with 403 ExpiredProviderToken; check the clock of this machine",
+      for: .seconds(TokenSchedule.renewalSeconds))
+    for _ in 1...2 {
+      let authorization = try await token?.current()
+      let headers = APNsRequest.headers(payload, topic: configuration.topic, authorization: authorization)
+      let response = try await client.post(url, headers, body)
+      switch APNsResponse(response, isOwnEnvironment: environment == configuration.environment) {
+      case .result(let result): return result
+      case .tokenExpired:
+        guard let authorization, await token?.reject(authorization) == true else { return expired }
+      }
+    }
+    return expired
+  }
+
+  func close() async { await client.close() }
+}
+
+/// How APNs is reached.
+package struct APNsConfiguration: Sendable {
+  package static let defaultProductionURL = "https://api.push.apple.com"
+  package static let defaultSandboxURL = "https://api.sandbox.push.apple.com"
+
+  enum Authentication: Sendable {
+    case key(APNsKey)
+    case certificate([NIOSSLCertificate], NIOSSLPrivateKey)
+  }
+
+  let authentication: Authentication
+  /// The bundle ID of the app.
+  let topic: String
+  /// Of the devices that do not say it.
+  var environment = APNsEnvironment.production
+  var productionURL = APNsConfiguration.defaultProductionURL
+  var sandboxURL = APNsConfiguration.defaultSandboxURL
+
+  func url(of environment: APNsEnvironment) -> String {
+    switch environment {
+    case .production: productionURL
+    case .sandbox: sandboxURL
+    }
+  }
+}
+
+/// The key that signs provider tokens.
+struct APNsKey: Sendable {
+  private let keys: JWTKeyCollection
+  private let keyID: String
+  private let teamID: String
+
+  /// - Parameter pem: the `.p8` file of Apple's developer account.
+  init(pem: String, keyID: String, teamID: String) async throws {
+    keys = await JWTKeyCollection().add(ecdsa: try ES256PrivateKey(pem: pem), kid: JWKIdentifier(string: keyID))
+    self.keyID = keyID
+    self.teamID = teamID
+  }
+
+  private struct Claims: JWTPayload {
+    let iss: String
+    let iat: Int
+
+    func verify(using algorithm: some JWTAlgorithm) throws {}
+  }
+
+  func token(at now: Date) async throws -> SharedToken.Made {
+    let claims = Claims(iss: teamID, iat: Int(now.timeIntervalSince1970))
+    return SharedToken.Made(
+      token: try await keys.sign(claims, kid: JWKIdentifier(string: keyID)), lifetime: .seconds(APNsSender.tokenSeconds)
+    )
+  }
+}

@@ -1,0 +1,75 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import NIOHTTP1
+import NIOSSL
+
+/// Sends notifications through Firebase Cloud Messaging: to Android, and to iOS apps that use Firebase.
+final class FCMSender: Sendable {
+  private let url: String
+  private let channel: String?
+  private let client: ProviderClient
+  private let token: SharedToken
+  private let now: @Sendable () -> Timestamp
+
+  init(_ configuration: FCMConfiguration, tls: TLSConfiguration, now: @escaping @Sendable () -> Timestamp) {
+    let (account, client) = (configuration.account, ProviderClient(tls))
+    url = "\(configuration.url)/v1/projects/\(account.projectID)/messages:send"
+    channel = configuration.androidChannel
+    self.client = client
+    self.now = now
+    token = SharedToken {
+      let response = try await client.post(
+        account.tokenURL, ["content-type": "application/x-www-form-urlencoded"], try await account.grant(at: Date()))
+      return try ServiceAccount.token(in: response)
+    }
+  }
+
+  func send(_ notification: PushNotification) async -> SendResult {
+    do {
+      let body = try FCMRequest.body(
+        PushPayload(notification), token: notification.token.token, channel: channel, at: now())
+      guard let body else { return .rejected(response: "too large") }
+      return try await send(body)
+    } catch let error as TokenFailure {
+      return error.result
+    } catch let error as ProviderUnreachable {
+      return .providerPaused(reason: "no connection: \(error.reason)", for: .zero)
+    } catch {
+      return .failed(reason: "\(error)")
+    }
+  }
+
+  /// Repeats the request once with a new access token if the old one is not accepted.
+  private func send(_ body: [UInt8]) async throws -> SendResult {
+    var response = ""
+    for _ in 1...2 {
+      let authorization = try await token.current()
+      let headers: HTTPHeaders = ["authorization": "Bearer " + authorization, "content-type": "application/json"]
+      switch FCMResponse(try await client.post(url, headers, body)) {
+      case .result(let result): return result
+      case .unauthenticated(let found):
+        response = found
+        guard await token.reject(authorization) else { return Self.unauthenticated(response) }
+      }
+    }
+    return Self.unauthenticated(response)
+  }
+
+  private static func unauthenticated(_ response: String) -> SendResult {
+    .providerStopped(
+      reason: "FCM responded with \(response), also to a new access token; check the account in push.fcm.keyFile")
+  }
+
+  func close() async { await client.close() }
+}
+
+/// How FCM is reached.
+package struct FCMConfiguration: Sendable {
+  package static let defaultURL = "https://fcm.googleapis.com"
+
+  let account: ServiceAccount
+  var url = FCMConfiguration.defaultURL
+  /// The Android channel of alerts; nil for the app's default.
+  var androidChannel: String?
+}

@@ -1,0 +1,162 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+
+/// What a notification says, in the form that all providers share. Each provider renders its request from it.
+struct PushPayload: Sendable, Hashable {
+  /// Why the device is notified.
+  enum Kind: String, Sendable, CaseIterable {
+    case message
+    case mention
+    case reply
+    case reminder
+    case reaction
+    case invitation
+    case added
+    case sent
+    case update
+    case roomChange
+  }
+
+  /// How the device shows it.
+  enum Style: Sendable, Hashable {
+    case alert(title: String, body: String)
+    /// An alert with a text that the app has in its own language, so that no text leaves the server.
+    case localizedAlert(key: String)
+    /// Shows nothing. The badge is set if `setsBadge`.
+    case silent(setsBadge: Bool)
+  }
+
+  var kind: Kind
+  /// The app's own type of the message.
+  var type: String?
+  var style: Style
+  var room: RoomID?
+  var message: MessageID?
+  var thread: MessageID?
+  var workspace: WorkspaceID?
+  var sender: UserID?
+  /// The kind of the first file: `image`, `video`, `audio` or `file`.
+  var attachment: String?
+  /// The newest message whose notification can be removed.
+  var clearedThrough: MessageID?
+  var position: LogPosition
+  var deliveryKey: String
+  var badge: UInt64
+  /// When the notification is of no use any more.
+  var expiresAt: Timestamp
+
+  init(_ notification: PushNotification) {
+    let message = notification.message
+    kind = .message
+    style = .alert(
+      title: message.roomName.isEmpty ? message.senderNickname : message.roomName,
+      body: message.roomName.isEmpty || message.text.isEmpty
+        ? message.text : "\(message.senderNickname): \(message.text)")
+    room = message.room
+    self.message = message.message
+    thread = message.thread
+    sender = message.sender
+    position = notification.key.position
+    deliveryKey = notification.deliveryKey
+    badge = notification.badge
+    expiresAt = message.sentAt.adding(milliseconds: RetryPolicy.lifetimeMilliseconds)
+  }
+
+  /// Notifications with the same text replace each other on the device; nil if each is shown.
+  var collapseID: String? {
+    switch style {
+    case .alert, .localizedAlert: nil
+    case .silent: kind == .roomChange ? room.map { "\(kind.rawValue).\($0)" } ?? kind.rawValue : kind.rawValue
+    }
+  }
+
+  /// The first 16 bytes of the delivery key as a UUID, so that it is the same each time.
+  var id: String {
+    let digits = Array(deliveryKey.prefix(32))
+    let groups = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
+    return groups.map { String(digits[min($0.lowerBound, digits.count)..<min($0.upperBound, digits.count)]) }
+      .joined(separator: "-")
+  }
+
+  /// The seconds until the notification is of no use, at least 0.
+  func secondsLeft(at now: Timestamp) -> Int64 { max((expiresAt.milliseconds - now.milliseconds) / 1000, 0) }
+
+  /// The fields besides the text, by name. Absent ones are left out.
+  var fields: [String: PayloadValue] {
+    var fields: [String: PayloadValue] = [
+      "kind": .text(kind.rawValue), "position": .number(position.value), "deliveryKey": .text(deliveryKey),
+      "badge": .number(badge),
+    ]
+    let texts: [String: String?] = [
+      "type": type, "roomId": room?.description, "messageId": message?.description, "threadId": thread?.description,
+      "workspaceId": workspace?.description, "senderId": sender?.description, "attachment": attachment,
+      "clearedThrough": clearedThrough?.description,
+    ]
+    for (name, text) in texts {
+      if let text { fields[name] = .text(text) }
+    }
+    return fields
+  }
+
+  /// The longest rendering that has at most `limit` bytes. The body is cut first, then the title, between characters.
+  /// - Parameter render: the request's body for these texts; a shorter text must never make it longer.
+  /// - Returns: nil if even a request without text is too long.
+  func fitting(_ limit: Int, render: (Style) throws -> [UInt8]) rethrows -> [UInt8]? {
+    let full = try render(style)
+    guard full.count > limit else { return full }
+    guard case .alert(let title, let body) = style else { return nil }
+    let cut = try Self.longest(of: body, limit) { try render(.alert(title: title, body: $0)) }
+    if let cut { return cut }
+    return try Self.longest(of: title, limit) { try render(.alert(title: $0, body: "")) }
+  }
+
+  private static func longest(
+    of text: String, _ limit: Int, render: (String) throws -> [UInt8]
+  ) rethrows -> [UInt8]? {
+    var best: [UInt8]?
+    var (fits, fails) = (-1, text.utf8.count + 1)
+    while fails - fits > 1 {
+      let bytes = (fits + fails) / 2
+      let rendered = try render(PushNotificationMessage.beginning(of: text, bytes: bytes))
+      if rendered.count <= limit {
+        (fits, best) = (bytes, rendered)
+      } else {
+        fails = bytes
+      }
+    }
+    return best
+  }
+}
+
+/// A value in the JSON that providers take.
+indirect enum PayloadValue: Sendable, Hashable, Encodable {
+  case text(String)
+  case number(UInt64)
+  case object([String: PayloadValue])
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .text(let text): try container.encode(text)
+    case .number(let number): try container.encode(number)
+    case .object(let members): try container.encode(members)
+    }
+  }
+
+  /// With sorted keys, so that the same notification always has the same bytes.
+  func bytes() throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return Array(try encoder.encode(self))
+  }
+
+  /// The value as a text, because FCM takes only texts as data.
+  var asText: String {
+    switch self {
+    case .text(let text): text
+    case .number(let number): String(number)
+    case .object: ""
+    }
+  }
+}

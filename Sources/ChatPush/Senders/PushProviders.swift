@@ -1,0 +1,73 @@
+import ChatDomain
+package import ChatPrimitives
+import Foundation
+package import NIOSSL
+
+/// Sends each notification through the provider of its device's token.
+package final class PushProviders: PushNotificationSender {
+  /// How many requests of one provider are in flight at most. They share a connection, so a high number costs little.
+  package static let inFlight = 256
+  /// The default number of requests per second: what Google allows a project, and far more than a server sends through
+  /// the other providers.
+  package static let requestsPerSecond = 10_000
+
+  package static let systemTime: @Sendable () -> Timestamp = {
+    Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+  }
+
+  package struct Configuration: Sendable {
+    package var apns: APNsConfiguration?
+    package var fcm: FCMConfiguration?
+    package var webPush: WebPushConfiguration?
+    /// For providers without a number, `requestsPerSecond`.
+    package var requestsPerSecond: [ProviderName: Int] = [:]
+    /// Certificate authorities besides those of the system.
+    package var authorities: [NIOSSLCertificate] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { apns == nil && fcm == nil && webPush == nil }
+  }
+
+  package let lanes: [PushLane]
+  private let apns: APNsSender?
+  private let fcm: FCMSender?
+  private let webPush: WebPushSender?
+
+  /// - Parameter now: the time from which the lifetime of a notification is computed.
+  package init(
+    _ configuration: Configuration,
+    now: @escaping @Sendable () -> Timestamp = PushProviders.systemTime
+  ) {
+    // A provider that is not configured has a lane too, so that its notifications get an outcome.
+    lanes = ProviderName.allCases.map { name in
+      PushLane(
+        name, concurrency: Self.inFlight,
+        requestsPerSecond: configuration.requestsPerSecond[name] ?? Self.requestsPerSecond)
+    }
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.minimumTLSVersion = .tlsv12
+    if !configuration.authorities.isEmpty { tls.additionalTrustRoots = [.certificates(configuration.authorities)] }
+    let shared = tls
+    apns = configuration.apns.map { APNsSender($0, tls: shared) }
+    fcm = configuration.fcm.map { FCMSender($0, tls: shared, now: now) }
+    webPush = configuration.webPush.map { WebPushSender($0, tls: shared, now: now) }
+  }
+
+  package func send(_ notification: PushNotification) async -> SendResult {
+    let name = ProviderName(notification.token.provider)
+    let result: SendResult? =
+      switch name {
+      case .apns: await apns?.send(notification)
+      case .fcm: await fcm?.send(notification)
+      case .webPush: await webPush?.send(notification)
+      }
+    return result ?? .rejected(response: "push.\(name.name) is not configured")
+  }
+
+  package func close() async {
+    await apns?.close()
+    await fcm?.close()
+    await webPush?.close()
+  }
+}

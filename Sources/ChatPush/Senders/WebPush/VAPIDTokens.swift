@@ -1,0 +1,50 @@
+import ChatService
+import Crypto
+import Foundation
+import JWTKit
+
+/// Signs requests to push services with the application server's key (RFC 8292).
+actor VAPIDTokens {
+  /// How long a token is valid, in seconds: at most a day.
+  static let validSeconds = 12 * 3600
+  /// How long a token is used, in seconds.
+  static let usedSeconds: Int64 = 6 * 3600
+  /// How many origins have a token in memory. Each is as long as its endpoint's host.
+  static let origins = 256
+
+  private let keys: JWTKeyCollection
+  private let publicKey: String
+  private let subject: String
+  private var schedules: [String: TokenSchedule] = [:]
+
+  private struct Claims: JWTPayload {
+    let aud: String
+    let exp: Int
+    let sub: String
+
+    func verify(using algorithm: some JWTAlgorithm) throws {}
+  }
+
+  /// - Parameters:
+  ///   - subject: how the operator of a push service can contact the operator of this server: `mailto:` or `https:`.
+  init(_ key: P256.Signing.PrivateKey, subject: String) async throws {
+    keys = await JWTKeyCollection().add(ecdsa: try ES256PrivateKey(pem: key.pemRepresentation))
+    publicKey = Base64URL.encode(Array(key.publicKey.x963Representation))
+    self.subject = subject
+  }
+
+  /// The value of `Authorization` for requests to this origin.
+  func authorization(for origin: String, at now: ContinuousClock.Instant = .now) async throws -> String {
+    if let token = schedules[origin]?.usable(at: now) { return header(token) }
+    let claims = Claims(aud: origin, exp: Int(Date().timeIntervalSince1970) + Self.validSeconds, sub: subject)
+    let token = try await keys.sign(claims)
+    if schedules.count >= Self.origins { schedules.removeAll() }
+    schedules[origin, default: TokenSchedule()].set(token, for: .seconds(Self.usedSeconds), at: now)
+    return header(token)
+  }
+
+  /// How many tokens are in memory.
+  var count: Int { schedules.count }
+
+  private func header(_ token: String) -> String { "vapid t=\(token), k=\(publicKey)" }
+}

@@ -1,0 +1,62 @@
+import ChatPrimitives
+import ChatService
+import NIOHTTP1
+
+/// A message for a browser (RFC 8030).
+enum WebPushRequest {
+  /// The maximum length of `Topic` (RFC 8030, section 5.4).
+  static let topicCharacters = 32
+  /// The delay after a 429 without `Retry-After`, in seconds.
+  private static let tooManySeconds: Int64 = 60
+
+  static func headers(_ payload: PushPayload, authorization: String, at now: Timestamp) -> HTTPHeaders {
+    let urgency =
+      switch payload.style {
+      case .alert, .localizedAlert: "high"
+      case .silent: "normal"
+      }
+    return [
+      "authorization": authorization, "ttl": String(payload.secondsLeft(at: now)), "urgency": urgency,
+      "topic": topic(payload), "content-encoding": "aes128gcm", "content-type": "application/octet-stream",
+    ]
+  }
+
+  /// A message with the same topic replaces one that the browser did not receive yet: for an alert its own repetition,
+  /// for a silent one the earlier one of its kind, or of its room.
+  static func topic(_ payload: PushPayload) -> String {
+    guard let collapse = payload.collapseID else { return String(payload.deliveryKey.prefix(topicCharacters)) }
+    // The end of it is the room's ID without hyphens, which has 32 digits.
+    return String(collapse.filter { $0 != "-" && $0 != "." }.suffix(topicCharacters))
+  }
+
+  /// The content before encryption.
+  /// - Returns: nil if it does not fit without any text.
+  static func content(_ payload: PushPayload) throws -> [UInt8]? {
+    let fields = payload.fields
+    return try payload.fitting(WebPushEncryption.contentBytes) { style in
+      var members = fields
+      switch style {
+      case .alert(let title, let body):
+        members["title"] = .text(title)
+        members["body"] = .text(body)
+      case .localizedAlert(let key): members["textKey"] = .text(key)
+      case .silent: break
+      }
+      return try PayloadValue.object(members).bytes()
+    }
+  }
+
+  /// What a response means (RFC 8030, section 5; RFC 8292, section 4).
+  static func result(_ response: ProviderClient.Response) -> SendResult {
+    let text = String(response.status)
+    return switch response.status {
+    case 200..<300: .delivered(response: text)
+    case 404, 410: .tokenInvalid(response: text)
+    case 408, 425: .failed(reason: text, retryAfter: response.retryAfter)
+    case 429: .failed(reason: text, retryAfter: response.retryAfter ?? .seconds(tooManySeconds))
+    // 401 and 403 concern this subscription: it may have been made with another server's key.
+    case 300..<500: .rejected(response: text)
+    default: .failed(reason: text, retryAfter: response.retryAfter)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import ChatDomain
+import ChatPrimitives
+import Crypto
+import NIOSSL
+
+/// Sends notifications to browsers through their push services.
+final class WebPushSender: Sendable {
+  private let hosts: WebPushHosts
+  private let tokens: VAPIDTokens
+  private let client: ProviderClient
+  private let now: @Sendable () -> Timestamp
+
+  init(_ configuration: WebPushConfiguration, tls: TLSConfiguration, now: @escaping @Sendable () -> Timestamp) {
+    hosts = configuration.hosts
+    tokens = configuration.tokens
+    client = ProviderClient(tls)
+    self.now = now
+  }
+
+  func send(_ notification: PushNotification) async -> SendResult {
+    let payload = PushPayload(notification)
+    guard let target = WebPushTarget(token: notification.token.token, hosts: hosts) else {
+      return .tokenInvalid(response: "not a subscription at a host of push.webPush.hosts")
+    }
+    do {
+      guard let content = try WebPushRequest.content(payload) else { return .rejected(response: "too large") }
+      let authorization = try await tokens.authorization(for: target.origin)
+      let headers = WebPushRequest.headers(payload, authorization: authorization, at: now())
+      return WebPushRequest.result(
+        try await client.post(target.endpoint, headers, try WebPushEncryption.encrypt(content, for: target)))
+    } catch let error as ProviderUnreachable {
+      // The browsers have several push services, so the others continue.
+      return .failed(reason: "no connection: \(error.reason)")
+    } catch {
+      return .failed(reason: "\(error)")
+    }
+  }
+
+  func close() async { await client.close() }
+}
+
+/// How browsers are reached.
+package struct WebPushConfiguration: Sendable {
+  let tokens: VAPIDTokens
+  var hosts = WebPushHosts()
+}

@@ -1,0 +1,82 @@
+import ChatService
+import Crypto
+import Foundation
+
+/// A browser's subscription: where its messages are sent, and the keys that encrypt them. As a token it is the text
+/// `endpoint p256dh auth`.
+struct WebPushTarget: Sendable {
+  /// The maximum length of an endpoint, in bytes.
+  static let endpointBytes = 1024
+  /// The lengths of the keys in bytes (RFC 8291, section 2).
+  static let publicKeyBytes = 65
+  static let authBytes = 16
+
+  let endpoint: String
+  /// `https://` with the host, and the port if it is not the usual one.
+  let origin: String
+  /// The browser's public key.
+  let publicKey: P256.KeyAgreement.PublicKey
+  let auth: [UInt8]
+
+  /// - Returns: nil if it is not a subscription, or if messages may not be sent to its host.
+  init?(token: String, hosts: WebPushHosts) {
+    let parts = token.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 3, let origin = hosts.origin(of: parts[0]),
+      let point = Base64URL.decode(parts[1], atMost: Self.publicKeyBytes),
+      let auth = Base64URL.decode(parts[2], atMost: Self.authBytes), auth.count == Self.authBytes,
+      let publicKey = try? P256.KeyAgreement.PublicKey(x963Representation: point)
+    else { return nil }
+    endpoint = parts[0]
+    self.origin = origin
+    self.publicKey = publicKey
+    self.auth = auth
+  }
+}
+
+/// The hosts to which messages may be sent, so that a client cannot make the server send requests to any other.
+package struct WebPushHosts: Sendable, Hashable {
+  /// The push services of the browsers.
+  package static let usual = [
+    "fcm.googleapis.com", "updates.push.services.mozilla.com", ".push.services.mozilla.com", ".notify.windows.com",
+    "web.push.apple.com", ".push.apple.com",
+  ]
+
+  private let names: Set<String>
+  private let suffixes: [String]
+
+  /// - Parameter entries: a host; `.example.org` for all hosts whose name ends so; or `host:port`, for tests.
+  package init(_ entries: [String] = WebPushHosts.usual) {
+    let entries = entries.map { $0.lowercased() }
+    names = Set(entries.filter { !$0.hasPrefix(".") })
+    suffixes = entries.filter { $0.hasPrefix(".") }
+  }
+
+  /// The origin of an endpoint (RFC 6454, section 6.2).
+  /// - Returns: nil if messages may not be sent there: it is not an `https` URL, has credentials, a fragment or a port,
+  ///   is too long, or its host is not in the list.
+  func origin(of endpoint: String) -> String? {
+    guard endpoint.utf8.count <= WebPushTarget.endpointBytes, endpoint.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+      let url = URLComponents(string: endpoint), let host = url.host?.lowercased(),
+      url.user == nil, url.password == nil, url.fragment == nil
+    else { return nil }
+    let authority = url.port.map { "\(host):\($0)" } ?? host
+    let isAllowed =
+      names.contains(authority)
+      || url.port == nil && suffixes.contains { host.hasSuffix($0) && host.utf8.count > $0.utf8.count }
+    let origin = "https://" + authority
+    // The URL begins with exactly what was checked, so that no other parser can find another host in it.
+    guard isAllowed, host.utf8.allSatisfy(Self.isHostCharacter), endpoint.lowercased().hasPrefix(origin + "/") else {
+      return nil
+    }
+    return origin
+  }
+
+  private static func isHostCharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
+      UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@testable import ChatPush
+
+@Suite("The lanes of the dispatcher")
+struct PushLanesSpecs {
+  private let start = ContinuousClock.now
+
+  private func keys(_ positions: ClosedRange<UInt64>, of user: UserID = ben) -> [PushNotificationKey] {
+    positions.map { position in
+      PushNotificationKey(
+        position: LogPosition(position), user: user, device: DeviceID(UUIDBytes(high: 7, low: position)))
+    }
+  }
+
+  /// Lanes for APNs and FCM with this many notifications of different users each.
+  private func lanes(_ count: UInt64 = 8, concurrency: Int = 4) throws -> PushLanes {
+    var lanes = PushLanes([.apns, .fcm].map { PushLane($0, concurrency: concurrency) })
+    for first in [0, count] {
+      let request = try #require(lanes.needed)
+      let keys = (1...count).map { number in
+        PushNotificationKey(
+          position: LogPosition(first + number), user: UserID(UUIDBytes(high: 8, low: first + number)),
+          device: bensPhone)
+      }
+      lanes.take(keys, for: request, through: LogPosition(2 * count))
+    }
+    return lanes
+  }
+
+  @Test("ask for the rows of each provider, behind what they have")
+  func requests() throws {
+    var lanes = PushLanes([PushLane(.apns), PushLane(.fcm)])
+    let first = try #require(lanes.needed)
+    #expect(first.provider == .apns && first.cursor == .origin && first.freeCapacity == PerDeviceQueues.capacity)
+    lanes.take(keys(3...3), for: first, through: nil)
+    #expect(lanes.needed?.provider == .apns && lanes.needed?.cursor == keys(3...3)[0])
+    let again = try #require(lanes.needed)
+    lanes.take([], for: again, through: LogPosition(9))
+    let second = try #require(lanes.needed)
+    #expect(second.provider == .fcm && second.cursor == .origin)
+    lanes.take([], for: second, through: LogPosition(9))
+    #expect(lanes.needed == nil && lanes.oldest == LogPosition(3))
+    #expect(lanes.cursors.map(\.cursor) == [.last(at: LogPosition(9)), .last(at: LogPosition(9))])
+    #expect(try #require(lanes.cursors.first).cursor < keys(10...10)[0])
+    lanes.outboxGrew()
+    #expect(lanes.needed?.provider == .apns)
+  }
+
+  @Test("take turns, and each has its own slots")
+  func turns() throws {
+    var lanes = try lanes(concurrency: 2)
+    let starts = (1...4).compactMap { _ in lanes.next(at: start) }
+    #expect(starts.map(\.provider) == [.apns, .fcm, .apns, .fcm])
+    #expect(lanes.next(at: start) == nil && lanes.active == 4)
+    #expect(lanes.end(starts[0].ticket, .reached, from: .apns, at: start) == nil)
+    lanes.complete(starts[0].attempt.key, starts[0].ticket)
+    #expect(lanes.next(at: start)?.provider == .apns)
+  }
+
+  @Test("a stopped provider keeps its notifications and holds up no other; what was not accepted does not count")
+  func stopped() throws {
+    var lanes = try lanes()
+    let firstStart = lanes.next(at: start)
+    let first = try #require(firstStart)
+    let change = lanes.end(first.ticket, .stopped(reason: "key"), from: .apns, at: start)
+    #expect(change?.provider == .apns && change?.change == .stopped(reason: "key"))
+    lanes.retry(first.attempt.key, first.ticket, at: start, counts: false)
+    #expect(lanes.closed == [.apns])
+    var sent: [LogPosition] = []
+    while let next = lanes.next(at: start) {
+      #expect(next.provider == .fcm)
+      sent.append(next.attempt.key.position)
+      _ = lanes.end(next.ticket, .reached, from: .fcm, at: start)
+      lanes.complete(next.attempt.key, next.ticket)
+    }
+    #expect(sent == (9...16).map { LogPosition($0) })
+    #expect(lanes.oldest == LogPosition(1))
+    let later = start + .seconds(ProviderGate.stoppedSeconds)
+    #expect(lanes.nextDue(at: start) == later)
+    let trialStart = lanes.next(at: later)
+    let trial = try #require(trialStart)
+    #expect(trial.attempt == first.attempt, "what was not accepted does not count as an attempt")
+    #expect(lanes.next(at: later) == nil, "one notification tries")
+    #expect(lanes.nextDue(at: later) == nil)
+    #expect(lanes.end(trial.ticket, .reached, from: .apns, at: later)?.change == .recovered)
+    lanes.complete(trial.attempt.key, trial.ticket)
+    #expect(lanes.next(at: later)?.provider == .apns)
+  }
+
+  @Test("a full lane leaves the others their room")
+  func full() throws {
+    var lanes = PushLanes([PushLane(.apns), PushLane(.fcm)])
+    let request = try #require(lanes.needed)
+    lanes.take(keys(1...UInt64(PerDeviceQueues.capacity)), for: request, through: nil)
+    let other = try #require(lanes.needed)
+    #expect(other.provider == .fcm && other.freeCapacity == PerDeviceQueues.capacity)
+  }
+
+  @Test("a device that has changed its provider says something about the new one")
+  func changedProvider() throws {
+    var lanes = try lanes()
+    let firstStart = lanes.next(at: start)
+    let first = try #require(firstStart)
+    #expect(first.provider == .apns)
+    let change = lanes.end(first.ticket, .stopped(reason: "key"), from: .fcm, at: start)
+    #expect(change?.provider == .fcm && lanes.closed == [.fcm])
+  }
+
+  @Test("the lane of a webhook has no provider, and nothing that it reports is a change of one")
+  func webhook() throws {
+    var lanes = PushLanes()
+    let request = try #require(lanes.needed)
+    lanes.take(keys(1...1), for: request, through: nil)
+    let firstStart = lanes.next(at: start)
+    let first = try #require(firstStart)
+    #expect(first.provider == nil && lanes.states.isEmpty)
+    #expect(lanes.end(first.ticket, .failed, from: .apns, at: start) == nil)
+    lanes.retry(first.attempt.key, first.ticket, at: start + .seconds(1), counts: true)
+    #expect(lanes.nextDue(at: start) == start + .seconds(1))
+    #expect(lanes.next(at: start + .seconds(1))?.attempt.number == 2)
+  }
+}

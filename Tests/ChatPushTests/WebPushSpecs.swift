@@ -1,0 +1,183 @@
+import ChatDomain
+import ChatPrimitives
+import ChatService
+import Crypto
+import Foundation
+import JWTKit
+import NIOHTTP1
+import Testing
+
+@testable import ChatPush
+
+@Suite("Web Push")
+struct WebPushSpecs {
+  /// RFC 8291, appendix A.
+  private enum Example {
+    static let plaintext = "When I grow up, I want to be a watermelon"
+    static let serverKey = "yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw"
+    static let browserKey = "q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94"
+    static let browserPublicKey =
+      "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+    static let auth = "BTBZMqHH6r4Tts7J_aSIgg"
+    static let salt = "DGv6ra1nlYgDCS1FRnbzlw"
+    static let message =
+      "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27ml"
+      + "mlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPT"
+      + "pK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN"
+  }
+
+  private static let endpoint = "https://push.example.net/s/1"
+
+  private func token(_ endpoint: String = WebPushSpecs.endpoint) -> String {
+    "\(endpoint) \(Example.browserPublicKey) \(Example.auth)"
+  }
+
+  private func target() throws -> WebPushTarget {
+    try #require(WebPushTarget(token: token(), hosts: WebPushHosts(["push.example.net"])))
+  }
+
+  @Test("a message is encrypted as in the example of RFC 8291")
+  func example() throws {
+    let key = try P256.KeyAgreement.PrivateKey(
+      rawRepresentation: #require(Base64URL.decode(Example.serverKey, atMost: 32)))
+    let salt = try #require(Base64URL.decode(Example.salt, atMost: 16))
+    let message = try WebPushEncryption.encrypt(Array(Example.plaintext.utf8), for: target(), key: key, salt: salt)
+    #expect(Base64URL.encode(message) == Example.message)
+  }
+
+  @Test("each message has a key and a salt of its own, and the longest has 4,096 bytes")
+  func encryption() throws {
+    let content = [UInt8](repeating: 1, count: WebPushEncryption.contentBytes)
+    let messages = try (0..<2).map { _ in try WebPushEncryption.encrypt(content, for: target()) }
+    #expect(WebPushEncryption.contentBytes == 3993 && messages.allSatisfy { $0.count == 4096 })
+    #expect(messages[0].prefix(16) != messages[1].prefix(16))
+    #expect(messages[0].dropFirst(21).prefix(65) != messages[1].dropFirst(21).prefix(65))
+  }
+
+  @Test("a token is an endpoint, a public key and a secret")
+  func tokens() throws {
+    let hosts = WebPushHosts(["push.example.net"])
+    #expect(WebPushTarget(token: token(), hosts: hosts)?.origin == "https://push.example.net")
+    let (key, auth) = (Example.browserPublicKey, Example.auth)
+    for wrong in [
+      "", Self.endpoint, "\(Self.endpoint) \(key)", "\(Self.endpoint) \(key) \(auth) x", "\(Self.endpoint)  \(auth)",
+      "\(Self.endpoint) \(auth) \(key)", "\(Self.endpoint) \(key) AAAA", "\(Self.endpoint) \(key)= \(auth)",
+      // Not a point of the curve.
+      "\(Self.endpoint) \(Base64URL.encode([4] + [UInt8](repeating: 1, count: 64))) \(auth)",
+      "http://push.example.net/s/1 \(key) \(auth)",
+    ] {
+      #expect(WebPushTarget(token: wrong, hosts: hosts) == nil, "\(wrong)")
+    }
+  }
+
+  @Test(
+    "messages go to allowed hosts only",
+    arguments: [
+      ("https://push.example.net/s/1", true), ("HTTPS://PUSH.example.net/s", true), ("https://a.example.org/s", true),
+      ("https://127.0.0.1:8443/s", true), ("https://push.example.net/", true),
+      ("https://push.example.net", false), ("https://push.example.net:443/s", false),
+      ("https://push.example.net:8443/s", false), ("https://a.example.org:8443/s", false),
+      ("https://example.org/s", false), ("https://.example.org/s", false), ("https://xexample.org/s", false),
+      ("https://127.0.0.1/s", false), ("https://127.0.0.1:8444/s", false),
+      ("https://push.example.net.evil.com/s", false),
+      ("https://evil.com/push.example.net", false), ("https://user@push.example.net/s", false),
+      ("https://user:x@push.example.net/s", false), ("https://push.example.net@evil.com/s", false),
+      ("https://evil.com#@push.example.net/s", false), ("https://evil.com?@push.example.net/s", false),
+      ("https://evil.com\\@push.example.net/s", false), ("https://push.example.net/s#part", false),
+      ("https://evil%2f.example.org/s", false), ("https:push.example.net/s", false), ("//push.example.net/s", false),
+      ("ftp://push.example.net/s", false), ("https://[::1]/s", false), ("https://localhost/s", false),
+      ("https://push.example.net/s\u{E9}", false), ("https://169.254.169.254/latest", false), ("", false),
+    ])
+  func hosts(endpoint: String, isAllowed: Bool) {
+    let hosts = WebPushHosts(["push.example.net", ".example.org", "127.0.0.1:8443"])
+    #expect((hosts.origin(of: endpoint) != nil) == isAllowed)
+  }
+
+  @Test("an endpoint has 1,024 bytes at most", arguments: [-1, 0, 1])
+  func endpointLength(excess: Int) {
+    let start = "https://push.example.net/"
+    let endpoint = start + String(repeating: "x", count: WebPushTarget.endpointBytes - start.utf8.count + excess)
+    #expect((WebPushHosts(["push.example.net"]).origin(of: endpoint) != nil) == (excess <= 0))
+  }
+
+  @Test("the usual hosts are those of the browsers")
+  func usualHosts() {
+    let hosts = WebPushHosts()
+    for endpoint in [
+      "https://fcm.googleapis.com/fcm/send/x", "https://updates.push.services.mozilla.com/wpush/v2/x",
+      "https://wns2-par02p.notify.windows.com/w/?token=x", "https://web.push.apple.com/x",
+    ] {
+      #expect(hosts.origin(of: endpoint) != nil)
+    }
+  }
+
+  @Test("headers: lifetime, urgency, and a topic of at most 32 characters")
+  func headers() {
+    let now = Timestamp(milliseconds: 1_000_000)
+    let alert = WebPushRequest.headers(PushPayload(sampleNotification()), authorization: "vapid", at: now)
+    #expect(alert["ttl"] == ["86400"] && alert["urgency"] == ["high"] && alert["content-encoding"] == ["aes128gcm"])
+    #expect(alert["topic"].first?.count == 32 && alert["authorization"] == ["vapid"])
+    let change = WebPushRequest.headers(
+      samplePayload(.silent(setsBadge: false), kind: .roomChange), authorization: "vapid", at: now)
+    #expect(change["urgency"] == ["normal"] && change["topic"] == [tea.description.filter { $0 != "-" }])
+    let update = WebPushRequest.headers(
+      samplePayload(.silent(setsBadge: true), kind: .update), authorization: "vapid", at: now)
+    #expect(update["topic"] == ["update"])
+  }
+
+  @Test("the content has the texts and the IDs, and fits", arguments: [-1, 0, 1])
+  func content(excess: Int) throws {
+    let body = try members(try WebPushRequest.content(PushPayload(sampleNotification())))
+    #expect(body["title"] as? String == "Tea" && body["body"] as? String == "Anna: The kettle is on.")
+    #expect(body["roomId"] as? String == tea.description && body["badge"] as? Int == 3)
+    let empty = try #require(try WebPushRequest.content(samplePayload(.alert(title: "t", body: "")))).count
+    let text = String(repeating: "x", count: WebPushEncryption.contentBytes - empty + excess)
+    let content = try #require(try WebPushRequest.content(samplePayload(.alert(title: "t", body: text))))
+    #expect(content.count == WebPushEncryption.contentBytes + min(excess, 0))
+  }
+
+  @Test("what each status means")
+  func responses() {
+    let expected: [(UInt, Expected)] = [
+      (200, .delivered), (201, .delivered), (202, .delivered), (301, .rejected), (400, .rejected), (401, .rejected),
+      (403, .rejected), (404, .tokenInvalid), (410, .tokenInvalid), (413, .rejected), (429, .failed), (500, .failed),
+      (503, .failed),
+    ]
+    for (status, result) in expected {
+      #expect(Expected(WebPushRequest.result(.init(status: status, retryAfter: nil, body: []))) == result, "\(status)")
+    }
+    #expect(
+      WebPushRequest.result(.init(status: 429, retryAfter: .seconds(5), body: []))
+        == .failed(reason: "429", retryAfter: .seconds(5)))
+  }
+
+  @Test("a request is signed for its origin; the token is kept for six hours, for a limited number of origins")
+  func vapid() async throws {
+    let key = P256.Signing.PrivateKey()
+    let tokens = try await VAPIDTokens(key, subject: "mailto:chat@example.org")
+    let start = ContinuousClock.now
+    let header = try await tokens.authorization(for: "https://push.example.net", at: start)
+    let parts = header.split(separator: " ")
+    try #require(parts.count == 3 && parts[0] == "vapid" && parts[1].hasPrefix("t=") && parts[1].hasSuffix(","))
+    #expect(parts[2] == "k=\(Base64URL.encode(Array(key.publicKey.x963Representation)))")
+    struct Claims: JWTPayload {
+      let aud: String
+      let sub: String
+      let exp: Int
+      func verify(using algorithm: some JWTAlgorithm) throws {}
+    }
+    let keys = await JWTKeyCollection().add(ecdsa: try ES256PublicKey(pem: key.publicKey.pemRepresentation))
+    let claims = try await keys.verify(String(parts[1].dropFirst(2).dropLast()), as: Claims.self)
+    #expect(claims.aud == "https://push.example.net" && claims.sub == "mailto:chat@example.org")
+    let lifetime = claims.exp - Int(Date().timeIntervalSince1970)
+    #expect(lifetime > 0 && lifetime <= 86_400)
+    let again = try await tokens.authorization(for: "https://push.example.net", at: start + .seconds(6 * 3600 - 1))
+    #expect(again == header)
+    let later = try await tokens.authorization(for: "https://push.example.net", at: start + .seconds(6 * 3600))
+    #expect(later != header)
+    for number in 0...VAPIDTokens.origins {
+      _ = try await tokens.authorization(for: "https://\(number).example.net", at: start)
+    }
+    #expect(await tokens.count <= VAPIDTokens.origins)
+  }
+}
