@@ -73,7 +73,9 @@ struct DispatchLoop {
   private mutating func take(
     _ attempted: Attempted, of attempt: PerDeviceQueues.Attempt, _ ticket: PushLanes.Ticket
   ) {
-    note(lanes.end(ticket, attempted.signal, from: attempted.provider, at: .now))
+    // A separate statement, because `note` publishes the states as they are after this.
+    let changed = lanes.end(ticket, attempted.signal, from: attempted.provider, at: .now)
+    note(changed)
     let (key, number) = (attempt.key, attempt.number)
     switch attempted.result {
     case .settled(let outcome, let reason, let response):
