@@ -9,6 +9,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from harness import collecting as collection  # noqa: E402
+from harness.certificates import Authority  # noqa: E402
 from harness.people import World  # noqa: E402
 from harness.sanitizer import SanitizerReports  # noqa: E402
 from harness.server import Server  # noqa: E402
@@ -48,6 +49,12 @@ def pushing(tmp_path, sink):
     server = Server(tmp_path / "data", "--push-file", sink).start()
     yield server
     server.end()
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    """Signs the certificates of the services that the tests of a module run."""
+    return Authority(tmp_path_factory.mktemp("authority"))
 
 
 @pytest.fixture(scope="module")
