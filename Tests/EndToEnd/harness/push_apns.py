@@ -4,7 +4,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -60,7 +60,6 @@ class Apns(Service):
         self.respond: Callable[[ApnsPush], str | Reply | None] = respond
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.topics = {TOPIC}
-        self.pushes: list[ApnsPush] = []
         # The clock, in seconds since 1970.
         self.now: Callable[[], float] = time.time
         # The `iat` of each provider token, in the order in which they were first used.
@@ -77,12 +76,6 @@ class Apns(Service):
     def expect_new_token(self) -> None:
         """The next provider token may come early, because the server was restarted."""
         self._renewed_at = None
-
-    def taken(self) -> list[ApnsPush]:
-        return list(self.pushes)
-
-    def delivered(self, token: str | None = None) -> list[ApnsPush]:
-        return [push for push in self.taken() if push.is_delivered and token in (None, push.token)]
 
     def answer(self, request: Request) -> Reply:
         id = request.header("apns-id") or str(uuid.uuid4())
@@ -102,15 +95,16 @@ class Apns(Service):
         result = self.respond(push)
         reply = self._error(result, id) if isinstance(result, str) else result or Reply()
         reason = json.loads(reply.body)["reason"] if reply.body else None
-        self.pushes.append(ApnsPush(*(getattr(push, name) for name in PLAIN_FIELDS), reason, reply.ending))
+        self.record(replace(push, reason=reason, ending=reply.ending))
         if reply.status == 200:
             unique = {"apns-unique-id": str(uuid.uuid4())} if self.sandbox else {}
-            reply = Reply(200, {"apns-id": id} | unique, b"", reply.ending, reply.delay, reply.goes_away)
+            reply = replace(reply, headers={"apns-id": id} | unique)
         return reply
 
     def error(self, reason: str, **options) -> Reply:
         """The documented response, with options of `Reply`."""
-        return Reply(**vars(self._error(reason, str(uuid.uuid4()))) | options)
+        reply = self._error(reason, str(uuid.uuid4()))
+        return replace(reply, headers=reply.headers | options.pop("headers", {}), **options)
 
     def _error(self, reason: str, id: str) -> Reply:
         status = STATUS_OF[reason]
@@ -153,7 +147,3 @@ class Apns(Service):
         self._renewed_at = issued
         self.provider_tokens.append(issued)
         return issued
-
-
-PLAIN_FIELDS = (
-    "token", "id", "collapse_id", "push_type", "priority", "expiration", "topic", "payload", "connection")

@@ -69,7 +69,6 @@ class Fcm(Service):
         # How a request for an access token ends, instead of a token.
         self.respond_to_grant: Callable[[], Reply | None] = lambda: None
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        self.pushes: list[FcmPush] = []
         self.now: Callable[[], float] = time.time
         # How long access tokens are valid, in seconds, and the end of each.
         self.access_token_seconds = ACCESS_TOKEN_SECONDS
@@ -96,12 +95,6 @@ class Fcm(Service):
         """No access token is accepted any more, though its time is not over."""
         self.access_tokens = dict.fromkeys(self.access_tokens, 0)
 
-    def taken(self) -> list[FcmPush]:
-        return list(self.pushes)
-
-    def delivered(self, token: str | None = None) -> list[FcmPush]:
-        return [push for push in self.taken() if push.is_delivered and token in (None, push.token)]
-
     def answer(self, request: Request) -> Reply:
         if request.path == "/token":
             return self._grant(request)
@@ -120,7 +113,7 @@ class Fcm(Service):
         result = self.respond(push)
         reply = self.error(result) if isinstance(result, str) else result or self._accepted()
         error = None if reply.status == 200 else error_code(reply)
-        self.pushes.append(replace(push, error=error, ending=reply.ending))
+        self.record(replace(push, error=error, ending=reply.ending))
         return reply
 
     def error(self, code: str, **options) -> Reply:

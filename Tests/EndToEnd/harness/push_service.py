@@ -9,6 +9,7 @@ import enum
 import ssl
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .certificates import Authority
@@ -78,8 +79,11 @@ class Service:
     ):
         """`hosts` are the names under which clients reach the stand-in, each on a port of its own. A name other than
         127.0.0.1 is resolved to the port (`ResolvedNames`), so a URL with it has no port."""
+        # Called with each push that is recorded, in the service's thread.
+        self.on_push: Callable[[object], None] = lambda push: None
         # What was wrong with requests. A test ends with the check that this is empty.
         self.faults: list[str] = []
+        self.pushes: list = []
         self.connections = 0
         # How many connections are open now.
         self.open_connections = 0
@@ -125,6 +129,18 @@ class Service:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+    def record(self, push) -> None:
+        self.pushes.append(push)
+        self.on_push(push)
+
+    def taken(self) -> list:
+        """All pushes that met the demands, whether they were accepted or not."""
+        return list(self.pushes)
+
+    def delivered(self, token: str | None = None) -> list:
+        """The accepted pushes, or those to this token."""
+        return [push for push in self.taken() if push.is_delivered and token in (None, push.token)]
 
     def complain(self, request: Request, text: str) -> None:
         self.faults.append(f"{request.method} {request.path}: {text}")

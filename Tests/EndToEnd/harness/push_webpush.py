@@ -99,7 +99,6 @@ class WebPushes(Service):
         # The application server's key. Subscriptions accept messages of this key only.
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.subscriptions: dict[str, Subscription] = {}
-        self.pushes: list[WebPush] = []
         self.now: Callable[[], float] = time.time
         # The tokens that were verified, with their claims.
         self.vapid_tokens: dict[str, dict] = {}
@@ -115,12 +114,6 @@ class WebPushes(Service):
         self.subscriptions[endpoint] = made
         return made
 
-    def taken(self) -> list[WebPush]:
-        return list(self.pushes)
-
-    def delivered(self, token: str | None = None) -> list[WebPush]:
-        return [push for push in self.taken() if push.is_delivered and token in (None, push.endpoint)]
-
     def answer(self, request: Request) -> Reply:
         try:
             push = self._checked(request)
@@ -129,7 +122,7 @@ class WebPushes(Service):
             return Reply(fault.status)
         result = self.respond(push)
         reply = Reply(result) if isinstance(result, int) else result or Reply(201)
-        self.pushes.append(replace(push, status=reply.status, ending=reply.ending))
+        self.record(replace(push, status=reply.status, ending=reply.ending))
         if reply.status == 201:
             headers = {"location": f"{request.origin}/m/{secrets.token_hex(16)}", "ttl": str(push.ttl)}
             reply = replace(reply, headers=headers | reply.headers)
