@@ -2,8 +2,11 @@
 
 import json
 import pathlib
+import random
 import secrets
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .certificates import Authority
@@ -36,6 +39,8 @@ class Arrival:
     identity: tuple
     is_delivered: bool
     push: ApnsPush | FcmPush | WebPush
+    # When it arrived, in seconds of the monotonic clock.
+    time: float
 
     @property
     def key(self) -> str:
@@ -76,11 +81,14 @@ def arrival(service: str, push: ApnsPush | FcmPush | WebPush) -> Arrival:
         case WebPush():
             fields, shown = push.payload, (push.payload.get("title"), push.payload.get("body"))
             identity = (push.topic,)
-    return Arrival(service, push.token, fields, *shown, identity, push.is_delivered, push)
+    return Arrival(service, push.token, fields, *shown, identity, push.is_delivered, push, time.monotonic())
 
 
 class PushServices:
     """Stand-ins for all services."""
+
+    # One of each provider.
+    kinds = (APNS, FCM, WEB_PUSH)
 
     def __init__(self, authority: Authority, folder: pathlib.Path):
         folder.mkdir(parents=True, exist_ok=True)
@@ -94,12 +102,15 @@ class PushServices:
         self.all = dict(zip(KINDS, (self.apns, self.sandbox, self.fcm, self.browsers), strict=True))
         self._arrivals: list[Arrival] = []
         self._lock = threading.Lock()
+        # Called with each arrival, one at a time, in a service's thread.
+        self.on_arrival: Callable[[Arrival], None] = lambda arrived: None
         for name, service in self.all.items():
             service.on_push = lambda push, name=name: self._take(arrival(name, push))
 
     def _take(self, arrived: Arrival) -> None:
         with self._lock:
             self._arrivals.append(arrived)
+            self.on_arrival(arrived)
 
     @property
     def faults(self) -> list[str]:
@@ -112,6 +123,33 @@ class PushServices:
 
     def delivered(self, token: str | None = None) -> list[Arrival]:
         return [arrived for arrived in self.arrivals(token) if arrived.is_delivered]
+
+    @property
+    def open_connections(self) -> int:
+        return sum(service.open_connections for service in self.all.values())
+
+    @property
+    def latency(self) -> Callable[[], float]:
+        """How long responses wait, in seconds."""
+        return self.apns.latency
+
+    @latency.setter
+    def latency(self, latency: Callable[[], float]) -> None:
+        for service in self.all.values():
+            service.latency = latency
+
+    def fail_at_random(self, probability: float) -> None:
+        """Each service responds to some notifications with an error of its own."""
+        errors = {
+            self.apns: lambda: "InternalServerError", self.sandbox: lambda: "InternalServerError",
+            self.fcm: lambda: self.fcm.error("INTERNAL", headers={"retry-after": "1"}), self.browsers: lambda: 500}
+        for service, error in errors.items():
+            service.respond = lambda push, error=error: error() if random.random() < probability else None
+
+    def expect_restart(self) -> None:
+        """The server was restarted, so it makes new provider tokens early."""
+        self.apns.expect_new_token()
+        self.sandbox.expect_new_token()
 
     def close(self) -> None:
         for service in self.all.values():

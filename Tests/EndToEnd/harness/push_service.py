@@ -10,7 +10,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .certificates import Authority
 from .push_http1 import Http1Connection
@@ -79,6 +79,8 @@ class Service:
     ):
         """`hosts` are the names under which clients reach the stand-in, each on a port of its own. A name other than
         127.0.0.1 is resolved to the port (`ResolvedNames`), so a URL with it has no port."""
+        # How long responses wait that have no delay of their own, in seconds.
+        self.latency: Callable[[], float] = lambda: 0
         # Called with each push that is recorded, in the service's thread.
         self.on_push: Callable[[object], None] = lambda push: None
         # What was wrong with requests. A test ends with the check that this is empty.
@@ -194,7 +196,8 @@ class _Connection(asyncio.Protocol):
         kind = Http2Connection if protocol == Http2Connection.PROTOCOL else Http1Connection
 
         def answer(method, path, headers, body) -> Reply:
-            return service.answer(Request(method, path, headers, body, kind.PROTOCOL, **common))
+            reply = service.answer(Request(method, path, headers, body, kind.PROTOCOL, **common))
+            return reply if reply.delay else replace(reply, delay=service.latency())
 
         self.exchange = kind(service, transport, answer)
 

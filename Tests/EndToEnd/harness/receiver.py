@@ -42,11 +42,25 @@ class Receiver:
         self.respond = respond
         self.receipts: list[Receipt] = []
         self.faults: list[str] = []
+        # How many connections are open now.
+        self.open_connections = 0
+        # Called with each notification that is recorded, under the lock.
+        self.on_receipt: Callable[[Receipt], None] = lambda receipt: None
         self.lock = threading.Lock()
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self):
+                super().setup()
+                with outer.lock:
+                    outer.open_connections += 1
+
+            def finish(self):
+                with outer.lock:
+                    outer.open_connections -= 1
+                super().finish()
 
             def do_POST(self):  # noqa: N802
                 outer.receive(self)
@@ -75,6 +89,7 @@ class Receiver:
                 self.faults.append(f"{request.path} as {request.headers['Content-Type']}")
             status = self.respond(body)
             self.receipts.append(Receipt(body, key, status or 200, status is None))
+            self.on_receipt(self.receipts[-1])
         if status is None:
             # Sends no response at all, so that a server that gives up late cannot mistake a late response for a
             # success.

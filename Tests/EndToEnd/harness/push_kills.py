@@ -1,0 +1,317 @@
+"""Kills the server again and again while notifications go out, and checks afterwards what arrived.
+
+- Each device gets each notification of a message at least once.
+- A notification arrives again only if it was rejected, or if its outcome was not in the log when the server was killed.
+  A repeat is the same for the service: it has the same ID, and replaces the same notifications.
+- The last badge on each device is what `GET /v1/badge` returns.
+"""
+
+import queue
+import random
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import requests
+
+from .client import Api, new_id
+from .command import audit
+from .push_phones import Arrival, PushServices
+from .push_webhook import WebhookService
+from .server import Server
+
+USERS_OF_ROOM, ROOMS_OF_USER = 4, 2
+REGISTERING_THREADS = 4
+# Every wait is for a condition, and fails after this time without progress.
+PATIENCE_SECONDS = 120
+REQUEST_SECONDS = 30
+POLL_SECONDS = 0.005
+# How long services take to respond, in seconds.
+LATENCY_SECONDS = (0.005, 0.04)
+# How many problems are reported.
+SHOWN_PROBLEMS = 10
+
+
+@dataclass(frozen=True)
+class Plan:
+    kills: int
+    # How many notifications of messages there are at least.
+    notifications: int
+    devices: int
+    seed: int
+    # How many markers are moved for each message, and how often a member sends it. Devices learn of both.
+    reads: float = 0.5
+    # The probability that a service responds with an error.
+    faults: float = 0.01
+
+
+@dataclass(frozen=True)
+class Device:
+    user: str
+    id: str
+    kind: str
+    token: str
+
+
+@dataclass
+class Chat:
+    """Who is in which room, with which devices."""
+
+    speaker: str
+    rooms: dict[str, list[str]]
+    devices: dict[str, list[Device]]
+    # The newest message of each room, and the position of its event.
+    newest: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Settled:
+    """The notifications with a recorded outcome at some time."""
+
+    through: int = 0
+    single: set[tuple[int, str, str]] = field(default_factory=set)
+
+    def has(self, position: int, device: Device) -> bool:
+        return position <= self.through or (position, device.user, device.id) in self.single
+
+
+@dataclass
+class PushKills:
+    services: PushServices | WebhookService
+    server: Server
+    plan: Plan
+    # Called now and then with the state of the run.
+    progress: Callable[["PushKills"], None] = lambda run: None
+    problems: list[str] = field(default_factory=list)
+    counts: Counter = field(default_factory=Counter)
+    phase: str = "set-up"
+    # How often the server was killed.
+    kills: int = 0
+
+    def __post_init__(self):
+        self.source = random.Random(self.plan.seed)
+        self.began = time.monotonic()
+        # Each arrival, with the number of kills before it.
+        self.arrived: list[tuple[int, Arrival]] = []
+        self.known_keys: set[str] = set()
+        # What was settled at each kill.
+        self.settled: list[Settled] = []
+        self.required: set[tuple[int, str]] = set()
+        self.work: queue.Queue = queue.Queue()
+        self.of_thread = threading.local()
+        self.latency = random.Random(self.source.random())
+
+    def perform(self) -> None:
+        """Performs the whole run. The problems are in `problems` afterwards."""
+        self.services.on_arrival = self._take
+        self.services.fail_at_random(self.plan.faults)
+        self.services.latency = lambda: self.latency.uniform(*LATENCY_SECONDS)
+        self.chat = self._begin()
+        self.by_token = {device.token: device for devices in self.chat.devices.values() for device in devices}
+        writer = threading.Thread(target=self._write, daemon=True)
+        writer.start()
+        self.phase = "killing"
+        messages = -(-self.plan.notifications // (USERS_OF_ROOM * len(self.services.kinds)))
+        parts = [messages * number // (self.plan.kills + 1) for number in range(self.plan.kills + 2)]
+        for first, last in zip(parts, parts[1:]):
+            known = len(self.known_keys)
+            for _ in range(last - first):
+                self._plan_message()
+            if self.kills < self.plan.kills:
+                count = (last - first) * (USERS_OF_ROOM - 1) * len(self.services.kinds)
+                wanted = known + max(1, int(count * self.source.uniform(0.2, 0.9)))
+                self._wait(lambda: len(self.known_keys) >= wanted, "too few notifications arrive")
+                self._kill()
+            self.progress(self)
+        self.phase = "ending"
+        self.work.put(None)
+        self._wait(lambda: not writer.is_alive(), "not all messages are sent")
+        self._end()
+
+    # MARK: The chat
+
+    def _begin(self) -> Chat:
+        users = [new_id() for _ in range(self.plan.devices // len(self.services.kinds))]
+        speaker = new_id()
+        lines = [{"op": "user.register", "id": user, "nickname": f"User {number}"}
+                 for number, user in enumerate([*users, speaker])]
+        rooms: dict[str, list[str]] = {}
+        for _ in range(ROOMS_OF_USER):
+            self.source.shuffle(users)
+            for start in range(0, len(users) - USERS_OF_ROOM + 1, USERS_OF_ROOM):
+                room = new_id()
+                rooms[room] = users[start : start + USERS_OF_ROOM]
+                lines.append({"op": "room.create", "id": room, "name": "Tea", "kind": "group", "as": speaker})
+                lines += [{"op": "member.join", "roomId": room, "as": user} for user in rooms[room]]
+        admin = Api(self.server, self.server.token)
+        admin.ingest_all(lines)
+        with ThreadPoolExecutor(REGISTERING_THREADS) as pool:
+            devices = list(pool.map(self._register, [(user, kind) for user in users for kind in self.services.kinds]))
+        by_user: dict[str, list[Device]] = {user: [] for user in users}
+        for device in devices:
+            by_user[device.user].append(device)
+        return Chat(speaker, rooms, by_user)
+
+    def _register(self, wanted: tuple[str, str]) -> Device:
+        user, kind = wanted
+        token, body = self.services.registration(kind)
+        id = new_id()
+        self._request("PUT", f"/v1/devices/{id}", user, body)
+        return Device(user, id, kind, token)
+
+    def _plan_message(self) -> None:
+        room = self.source.choice(list(self.chat.rooms))
+        members = self.chat.rooms[room]
+        sender = self.source.choice(members) if self.source.random() < self.plan.reads else self.chat.speaker
+        self.work.put(("send", room, sender, new_id()))
+        if self.source.random() < self.plan.reads:
+            room = self.source.choice(list(self.chat.rooms))
+            self.work.put(("read", room, self.source.choice(self.chat.rooms[room]), new_id()))
+
+    # MARK: Requests, repeated while the server is down
+
+    def _write(self) -> None:
+        while (item := self.work.get()) is not None:
+            action, room, user, id = item
+            if action == "send":
+                path = f"/v1/rooms/{room}/messages/{id}"
+                position = self._request("PUT", path, user, {"text": "The kettle is on."})["position"]
+                self.chat.newest[room] = id
+                self.required |= {
+                    (position, device.token) for member in self.chat.rooms[room] if member != user
+                    for device in self.chat.devices[member]}
+            elif room in self.chat.newest:
+                self._request(
+                    "PUT", f"/v1/rooms/{room}/read-marker", user, {"messageId": self.chat.newest[room]}, key=id)
+            self.counts[action] += 1
+
+    def _request(self, method: str, path: str, user: str, body: dict | None = None, key: str | None = None) -> dict:
+        headers = {"Authorization": f"Bearer {self.server.token}", "Hansard-Act-As": user}
+        if key:
+            headers["Idempotency-Key"] = key
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                response = self._session().request(
+                    method, self.server.url + path, json=body, headers=headers, timeout=REQUEST_SECONDS)
+                if response.status_code < 300:
+                    return response.json()
+                assert response.status_code == 503, f"{method} {path}: {response.status_code} {response.text[:400]}"
+            except requests.RequestException:
+                pass
+            assert time.monotonic() < deadline, f"{method} {path} is not possible in {PATIENCE_SECONDS} s"
+            time.sleep(POLL_SECONDS)
+
+    def _session(self) -> requests.Session:
+        """The connection of this thread."""
+        if not hasattr(self.of_thread, "session"):
+            self.of_thread.session = requests.Session()
+            self.of_thread.session.trust_env = False
+        return self.of_thread.session
+
+    # MARK: Arrivals and kills
+
+    def _take(self, arrived: Arrival) -> None:
+        self.arrived.append((self.kills, arrived))
+        self.known_keys.add(arrived.key)
+
+    def _kill(self) -> None:
+        self.server.kill()
+        # What the server has sent before may still be on its way to the services.
+        self._wait(lambda: self.services.open_connections == 0, "connections of the killed server stay open")
+        self.settled.append(self._recorded())
+        self.kills += 1
+        self.services.expect_restart()
+        self.server.start()
+
+    def _recorded(self) -> Settled:
+        """The outcomes in the log."""
+        settled = Settled()
+        for row in audit(self.server.data, "--type", "push.outcomes-recorded"):
+            settled.through = max(settled.through, row["detail"]["settledThrough"])
+            for outcome in row["detail"]["outcomes"]:
+                settled.single.add((outcome["position"], outcome["user"], outcome["device"]))
+        return settled
+
+    def _wait(self, done: Callable[[], bool], failure: str) -> None:
+        """Waits as long as something arrives."""
+        seen, since = -1, time.monotonic()
+        while not done():
+            if len(self.arrived) + self.counts.total() > seen:
+                seen, since = len(self.arrived) + self.counts.total(), time.monotonic()
+            assert time.monotonic() - since < PATIENCE_SECONDS, f"{failure}\n{self.server.tail()}"
+            time.sleep(POLL_SECONDS)
+
+    # MARK: The end
+
+    def _end(self) -> None:
+        def delivered() -> set[tuple[int, str]]:
+            return {(arrived.position, arrived.token) for _, arrived in list(self.arrived) if arrived.is_delivered}
+
+        try:
+            self._wait_slowly(lambda: not self.required - delivered(), "a notification does not arrive")
+            self._wait_slowly(lambda: not self._wrong_badges(), "a badge is wrong")
+        except AssertionError as error:
+            self.problems.append(str(error))
+        missing = self.required - delivered()
+        self.problems += [f"{len(missing)} notifications are missing: {sorted(missing)[:3]}"] if missing else []
+        self.problems += self._wrong_badges()
+        self.problems += self.services.faults
+        self.server.stop()
+        self._check_repeats()
+
+    def _wait_slowly(self, done: Callable[[], bool], failure: str) -> None:
+        """For conditions that are expensive to check."""
+        seen, since = -1, time.monotonic()
+        while not done():
+            if len(self.arrived) > seen:
+                seen, since = len(self.arrived), time.monotonic()
+            assert time.monotonic() - since < PATIENCE_SECONDS, failure
+            self.progress(self)
+            time.sleep(0.5)
+
+    def _wrong_badges(self) -> list[str]:
+        last: dict[str, int] = {}
+        for _, arrived in list(self.arrived):
+            if arrived.is_delivered:
+                last[arrived.token] = arrived.badge
+        wrong = []
+        for user, devices in self.chat.devices.items():
+            badge = self._request("GET", "/v1/badge", user)["unreadCount"]
+            for device in devices:
+                # A device that never got a notification shows no badge.
+                shown = last.get(device.token, 0)
+                if shown != badge:
+                    wrong.append(f"the {device.kind} device {device.id} of {user} shows {shown}, not {badge}")
+        return wrong
+
+    def _check_repeats(self) -> None:
+        by_key: dict[str, list[tuple[int, Arrival]]] = defaultdict(list)
+        for kills, arrived in self.arrived:
+            by_key[arrived.key].append((kills, arrived))
+        for key, arrivals in by_key.items():
+            first = arrivals[0][1]
+            self.counts["notifications"] += 1
+            self.counts[f"by {first.service}"] += 1
+            for (kills, one), (later_kills, other) in zip(arrivals, arrivals[1:]):
+                name = f"{key[:12]} ({one.kind} at {one.position}, {one.service})"
+                if (other.token, other.position, other.identity) != (first.token, first.position, first.identity):
+                    self.problems.append(f"{name} arrives as {first.identity} and as {other.identity}")
+                if not one.is_delivered:
+                    self.counts["retries"] += 1
+                elif kills == later_kills:
+                    self.problems.append(f"{name} arrives twice without a kill between")
+                elif self.settled[later_kills - 1].has(one.position, self.by_token[one.token]):
+                    self.problems.append(f"{name} arrives again although its outcome was in the log")
+                else:
+                    self.counts["repeats"] += 1
+        keys = {(arrived.position, arrived.token): arrived.key for _, arrived in self.arrived}
+        if len(keys) != len(by_key):
+            self.problems.append(f"{len(keys)} notifications have {len(by_key)} delivery keys")
+
+    def report(self) -> str:
+        more = f" and {len(self.problems) - SHOWN_PROBLEMS} more" if len(self.problems) > SHOWN_PROBLEMS else ""
+        return "\n".join(self.problems[:SHOWN_PROBLEMS]) + more

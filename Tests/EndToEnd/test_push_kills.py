@@ -1,0 +1,79 @@
+"""Kills while notifications go out: none is lost, and none is sent again whose outcome was in the log.
+
+`Tools/push-kills` does the same with more kills, notifications and devices.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.command import check_data
+from harness.push_kills import Device, Plan, PushKills, Settled
+from harness.push_phones import Arrival, PushServices
+from harness.push_webhook import WebhookService
+
+PLAN = Plan(kills=5, notifications=600, devices=60, seed=46)
+
+
+def check(services, server, plan: Plan) -> None:
+    server.start()
+    run = PushKills(services, server, plan)
+    try:
+        run.perform()
+    finally:
+        server.end()
+        services.close()
+    assert not run.problems, run.report()
+    # There was something to lose and something to repeat.
+    assert run.kills == plan.kills and len(run.required) >= plan.notifications * 3 // 4
+    assert run.counts["repeats"] > 0 and run.counts["retries"] > 0
+    check_data(server.data)
+
+
+def test_kills_lose_and_repeat_nothing_at_the_push_services(tmp_path, authority):
+    services = PushServices(authority, tmp_path / "push")
+    check(services, services.server(tmp_path / "data"), PLAN)
+
+
+def test_kills_lose_and_repeat_nothing_at_a_webhook(tmp_path):
+    services = WebhookService(tmp_path)
+    check(services, services.server(tmp_path / "data"), replace(PLAN, kills=3, notifications=200, reads=0, faults=0.05))
+
+
+# MARK: The check itself
+
+DEVICE = Device("anna", "phone", "apns", "a1")
+FIELDS = {"deliveryKey": "k1", "position": 7, "badge": 1, "kind": "message"}
+FIRST = Arrival("apns", "a1", FIELDS, "Tea", "hello", ("id", None), True, None, 0.0)
+
+
+def checked(*arrived: tuple[int, Arrival], settled: Settled = Settled()) -> PushKills:
+    run = PushKills(None, None, PLAN)
+    run.arrived = list(arrived)
+    run.settled = [settled]
+    run.by_token = {"a1": DEVICE}
+    run._check_repeats()
+    return run
+
+
+def test_a_repeat_after_a_kill_is_no_problem():
+    run = checked((0, FIRST), (1, FIRST))
+    assert run.problems == [] and run.counts["repeats"] == 1
+    run = checked((0, replace(FIRST, is_delivered=False)), (0, FIRST))
+    assert run.problems == [] and run.counts["retries"] == 1
+
+
+OTHER = {name: FIELDS | {name: value} for name, value in {"deliveryKey": "k2", "position": 8}.items()}
+
+
+@pytest.mark.parametrize(("second", "settled", "problem"), [
+    ((0, FIRST), Settled(), "arrives twice without a kill"),
+    ((1, FIRST), Settled(through=7), "although its outcome was in the log"),
+    ((1, FIRST), Settled(single={(7, "anna", "phone")}), "although its outcome was in the log"),
+    ((1, replace(FIRST, identity=("other", None))), Settled(), "arrives as"),
+    ((1, replace(FIRST, fields=OTHER["position"])), Settled(), "arrives as"),
+    ((1, replace(FIRST, fields=OTHER["deliveryKey"])), Settled(), "1 notifications have 2 delivery keys"),
+])
+def test_each_wrong_repeat_is_found(second, settled, problem):
+    problems = checked((0, FIRST), second, settled=settled).problems
+    assert problems and problem in problems[0]
