@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from harness import collecting as collection  # noqa: E402
 from harness.certificates import Authority  # noqa: E402
 from harness.people import World  # noqa: E402
+from harness.push_phones import PushServices  # noqa: E402
 from harness.sanitizer import SanitizerReports  # noqa: E402
 from harness.server import Server  # noqa: E402
 from harness.workers import Distributor, Worker  # noqa: E402
@@ -55,6 +56,23 @@ def pushing(tmp_path, sink):
 def authority(tmp_path_factory):
     """Signs the certificates of the services that the tests of a module run."""
     return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture
+def services(tmp_path, authority):
+    """Stand-ins for all push services. None of them may have to complain."""
+    services = PushServices(authority, tmp_path / "push")
+    yield services
+    services.close()
+    assert services.faults == []
+
+
+@pytest.fixture
+def notifying(tmp_path, services):
+    """A server for one test that sends notifications to the stand-ins."""
+    server = services.server(tmp_path / "data").start()
+    yield server
+    server.end()
 
 
 @pytest.fixture(scope="module")

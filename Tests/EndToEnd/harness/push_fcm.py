@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from .certificates import Authority, private_pem
 from .push_apns_rules import COLLAPSE_ID_BYTES, aps_fault
-from .push_fcm_rules import FCM_ERROR, error_body, invalid_field, message_of, unauthenticated
+from .push_fcm_rules import FCM_ERROR, error_body, invalid_field, message_of, permission_denied, unauthenticated
 from .push_service import Ending, Reply, Request, Service
 
 PROJECT = "example-chat"
@@ -120,6 +120,10 @@ class Fcm(Service):
         """The documented response, with options of `Reply`."""
         status, body = error_body(code)
         return Reply(status, CONTENT_TYPE | options.pop("headers", {}), body, **options)
+
+    def denied(self) -> Reply:
+        """The response if the service account may not send."""
+        return _reply(permission_denied())
 
     def _accepted(self) -> Reply:
         name = f"projects/{PROJECT}/messages/0:{secrets.randbelow(10**16)}%{secrets.token_hex(8)}"

@@ -124,6 +124,13 @@ def invalid_field(message: str) -> tuple[int, bytes]:
         "code": 400, "message": message, "status": "INVALID_ARGUMENT", "details": details}}).encode()
 
 
+def permission_denied() -> tuple[int, bytes]:
+    """The response if the service account may not send. It has no FcmError."""
+    return 403, json.dumps({"error": {
+        "code": 403, "message": "Permission 'cloudmessaging.messages.create' denied.", "status": "PERMISSION_DENIED",
+    }}).encode()
+
+
 def unauthenticated(reason: str = "ACCESS_TOKEN_EXPIRED") -> tuple[int, bytes]:
     details = [{"@type": ERROR_INFO, "reason": reason, "domain": "googleapis.com",
                 "metadata": {"service": "fcm.googleapis.com"}}]

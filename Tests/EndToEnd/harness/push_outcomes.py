@@ -1,0 +1,66 @@
+"""What became of notifications: at the stand-ins, in the log, and in `/readyz`."""
+
+from .client import Api
+from .command import audit, hansard, settle
+from .push_phones import Arrival, Phone, PushServices
+from .server import Server
+from .waiting import wait_until
+
+DELIVERED, DEAD = ("delivered", None), ("token_invalid", None)
+REJECTED = ("abandoned", "rejected")
+
+
+def arrives(services: PushServices, phone: Phone, event: dict) -> Arrival:
+    """Waits until the device has got the notification of an event, and returns it."""
+    def found() -> Arrival | None:
+        arrived = (one for one in services.delivered(phone.token) if one.position == event["position"])
+        return next(arrived, None)
+
+    return wait_until(found, f"the {phone.kind} device gets no notification of {event['position']}")
+
+
+def attempts(services: PushServices, phone: Phone, event: dict) -> list[Arrival]:
+    """What was sent to the device because of an event, in order."""
+    return [arrived for arrived in services.arrivals(phone.token) if arrived.position == event["position"]]
+
+
+def outcomes(server: Server, event: dict) -> dict[str, tuple]:
+    """The outcome of the notification to each device, and its reason."""
+    settle(server)
+    shown = hansard("push", "explain", "--data", server.data, "--json", event["position"]).json
+    return {row["deviceId"]: (row.get("outcome"), row.get("outcomeReason")) for row in shown["devices"]}
+
+
+def comes_to(server: Server, event: dict, expected: dict[Phone, tuple]) -> None:
+    """Waits until notifications of an event have these outcomes."""
+    wanted = {phone.id: outcome for phone, outcome in expected.items()}
+    wait_until(
+        lambda: outcomes(server, event).items() >= wanted.items(),
+        f"the outcomes of {event['position']} do not become {wanted}")
+
+
+def silence(server: Server, event: dict, phone: Phone) -> str | None:
+    """The reason why the device is not notified of an event."""
+    settle(server)
+    shown = hansard("push", "explain", "--data", server.data, "--json", event["position"]).json
+    return next(row.get("reason") for row in shown["devices"] if row["deviceId"] == phone.id)
+
+
+def invalidated(server: Server) -> set[str]:
+    """The devices that lost a token because it was dead."""
+    return {row["subject"] for row in audit(server.data, "--type", "push-token.invalidated")}
+
+
+def provider(server: Server, name: str) -> dict:
+    """What `/readyz` says about a provider."""
+    readiness = Api(server).get("/readyz")
+    return next(each for each in readiness["pushProviders"] if each["name"] == name)
+
+
+def becomes(server: Server, name: str, state: str) -> dict:
+    """Waits until a provider has this state."""
+    def found() -> dict | None:
+        shown = provider(server, name)
+        return shown if shown["state"] == state else None
+
+    return wait_until(found, f"{name} does not become {state}")

@@ -1,0 +1,208 @@
+"""Several push services at once: each device by its own, once, and none delays the others."""
+
+import json
+import time
+
+import pytest
+
+from harness.client import Api, new_id
+from harness.command import audit, hansard, settle
+from harness.people import World
+from harness.push_outcomes import DELIVERED, arrives, attempts, becomes, comes_to, outcomes, provider
+from harness.push_phones import APNS, FCM, SANDBOX, WEB_PUSH, Phone
+from harness.push_service import Reply
+from harness.waiting import wait_until
+
+# One of each provider.
+PROVIDERS = {APNS: "apns", FCM: "fcm", WEB_PUSH: "webPush"}
+# How long a test waits to see that nothing arrives.
+SILENCE_SECONDS = 1.5
+
+
+def talking(server, services, *kinds: str):
+    """Anna, Ben with a device of each kind, and a room of both."""
+    anna, ben = World(server).users("Anna", "Ben")
+    return anna, ben, {kind: services.phone(ben, kind) for kind in kinds}, anna.room("Tea", ben)
+
+
+def settled(server, position: int) -> None:
+    """Waits until the log has the outcomes of all notifications up to this position."""
+    wait_until(
+        lambda: any(
+            row["detail"]["settledThrough"] >= position
+            for row in audit(server.data, "--type", "push.outcomes-recorded")),
+        f"the outcomes up to {position} are not recorded")
+
+
+def test_a_message_reaches_each_kind_of_device_with_the_same_content(notifying, services):
+    anna, ben, phones, room = talking(notifying, services, APNS, SANDBOX, FCM, WEB_PUSH)
+    sent = anna.send(room, "The kettle is on.")
+    arrived = {kind: arrives(services, phone, sent) for kind, phone in phones.items()}
+    assert {kind: one.service for kind, one in arrived.items()} == {kind: kind for kind in phones}
+    assert len({one.key for one in arrived.values()}) == len(phones)
+    for one in arrived.values():
+        assert (one.title, one.body, one.badge, one.kind) == ("Tea", "Anna: The kettle is on.", 1, "message")
+        assert (one.fields["roomId"], one.fields["messageId"]) == (room.id, sent["id"])
+    comes_to(notifying, sent, {phone: DELIVERED for phone in phones.values()})
+    assert ben.get("/v1/badge")["unreadCount"] == 1
+    readiness = Api(notifying).get("/readyz")
+    assert readiness["status"] == "ready"
+    assert {each["name"]: each["state"] for each in readiness["pushProviders"]} == dict.fromkeys(
+        PROVIDERS.values(), "running")
+
+
+def stop_reply(services, kind: str):
+    """What makes the provider stop: a wrong topic, or a service account that may not send."""
+    return {APNS: lambda push: "TopicDisallowed", FCM: lambda push: services.fcm.denied()}[kind]
+
+
+@pytest.mark.parametrize("stopped", [APNS, FCM])
+def test_a_stopped_provider_keeps_its_notifications_and_delays_no_other(notifying, services, stopped):
+    anna, _, phones, room = talking(notifying, services, APNS, FCM, WEB_PUSH)
+    services.all[stopped].respond = stop_reply(services, stopped)
+    first = anna.send(room, "first")
+    detail = becomes(notifying, PROVIDERS[stopped], "stopped")["detail"]
+    assert detail in notifying.tail(), "the server's log does not say it"
+    # More than may be in flight at once.
+    sent = [first, *(anna.send(room, f"{number}") for number in range(40))]
+    for kind in set(phones) - {stopped}:
+        arrives(services, phones[kind], sent[-1])
+        assert [one.badge for one in services.arrivals(phones[kind].token)] == list(range(1, 42))
+        assert provider(notifying, PROVIDERS[kind]) == {"name": PROVIDERS[kind], "state": "running", "detail": None}
+    assert len(services.arrivals(phones[stopped].token)) == 1
+    readiness = Api(notifying).get("/readyz")
+    assert readiness["status"] == "degraded"
+    assert outcomes(notifying, sent[-1])[phones[stopped].id] == ("waiting", None)
+    services.all[stopped].respond = lambda push: None
+    services.expect_restart()
+    notifying.restart()
+    for event in sent:
+        arrives(services, phones[stopped], event)
+    delivered = services.delivered(phones[stopped].token)
+    assert [one.badge for one in delivered] == list(range(1, 42)), "not in order, or not once"
+
+
+def test_retry_after_is_obeyed_by_one_device_and_delays_no_other(notifying, services):
+    anna, ben, phones, room = talking(notifying, services, APNS, FCM, WEB_PUSH)
+    others = {kind: services.phone(ben, kind) for kind in phones}
+    hour = {"retry-after": "3600"}
+    services.apns.respond = lambda push: (
+        services.apns.error("TooManyRequests", headers=hour) if push.token == phones[APNS].token else None)
+    services.fcm.respond = lambda push: (
+        services.fcm.error("INTERNAL", headers=hour) if push.token == phones[FCM].token else None)
+    services.browsers.respond = lambda push: Reply(429, hour) if push.token == phones[WEB_PUSH].token else None
+    sent = [anna.send(room, f"{number}") for number in range(10)]
+    for phone in others.values():
+        arrives(services, phone, sent[-1])
+    # Without Retry-After, each would have been tried several times by now.
+    time.sleep(SILENCE_SECONDS)
+    for phone in phones.values():
+        assert len(services.arrivals(phone.token)) == 1
+        assert outcomes(notifying, sent[0])[phone.id] == ("waiting", None)
+
+
+def test_neither_a_restart_nor_a_replay_nor_a_lost_outbox_sends_anything_again(notifying, services):
+    anna, _, phones, room = talking(notifying, services, APNS, SANDBOX, FCM, WEB_PUSH)
+    sent = [anna.send(room, f"{number}") for number in range(20)]
+    for phone in phones.values():
+        arrives(services, phone, sent[-1])
+    settled(notifying, sent[-1]["position"])
+    count = len(services.arrivals())
+    services.expect_restart()
+    notifying.restart()
+    time.sleep(SILENCE_SECONDS)
+    notifying.stop()
+    hansard("replay", "--data", notifying.data)
+    for file in (notifying.data / "views").glob("push-v*.sqlite*"):
+        file.unlink()
+    services.expect_restart()
+    notifying.start()
+    time.sleep(SILENCE_SECONDS)
+    assert len(services.arrivals()) == count
+    last = anna.send(room, "and on")
+    for phone in phones.values():
+        assert arrives(services, phone, last).badge == 21
+    assert len(services.arrivals()) == count + len(phones)
+
+
+def test_a_device_with_tokens_of_two_services_is_notified_once(notifying, services):
+    anna, ben, _, room = talking(notifying, services)
+    (apns, body), (fcm, more) = services.registration(APNS), services.registration(FCM)
+    phone = Phone(ben, new_id(), APNS, apns)
+    ben.put(f"/v1/devices/{phone.id}", body | more)
+    sent = anna.send(room, "hello")
+    arrives(services, phone, sent)
+    settled(notifying, sent["position"])
+    assert services.arrivals(fcm) == [] and len(attempts(services, phone, sent)) == 1
+
+
+def test_a_device_of_a_provider_that_is_not_configured_gets_nothing(tmp_path, services):
+    server = services.server(tmp_path / "data", fcm=None).start()
+    try:
+        anna, _, phones, room = talking(server, services, APNS, FCM)
+        sent = anna.send(room, "hello")
+        arrives(services, phones[APNS], sent)
+        comes_to(server, sent, {phones[FCM]: ("abandoned", "rejected")})
+        assert services.fcm.taken() == [] and services.fcm.connections == 0
+    finally:
+        server.end()
+
+
+def test_no_token_is_in_the_log_or_in_the_output(notifying, services):
+    anna, _, phones, room = talking(notifying, services, APNS, FCM, WEB_PUSH)
+    dead = services.phone(phones[APNS].owner, APNS)
+    services.apns.respond = lambda push: "Unregistered" if push.token == dead.token else None
+    services.fcm.respond = lambda push: services.fcm.denied()
+    services.browsers.respond = lambda push: 500
+    sent = anna.send(room, "hello")
+    arrives(services, phones[APNS], sent)
+    becomes(notifying, "fcm", "stopped")
+    wait_until(lambda: attempts(services, phones[WEB_PUSH], sent), "nothing is sent to the browser")
+    settle(notifying)
+    shown = notifying.tail() + json.dumps(audit(notifying.data)) + json.dumps(Api(notifying).get("/readyz"))
+    secrets = [phone.token for phone in (dead, *phones.values())] + list(services.fcm.access_tokens)
+    assert not [secret for secret in secrets if secret in shown]
+
+
+# MARK: Settings
+
+
+def wrong(services, **changes) -> dict:
+    settings = services.settings()["push"]
+    for name, change in changes.items():
+        settings[name] = settings[name] | change if isinstance(change, dict) else change
+    return {"push": {
+        name: {key: inner for key, inner in value.items() if inner is not None} if isinstance(value, dict) else value
+        for name, value in settings.items() if value is not None}}
+
+
+@pytest.mark.parametrize(("changes", "complaint"), [
+    ({"apns": {"keyFile": "/nowhere/key.p8"}}, "push.apns.keyFile"),
+    ({"apns": {"keyID": None}}, "push.apns.keyID"),
+    ({"apns": {"teamID": None}}, "push.apns.teamID"),
+    ({"apns": {"topic": None}}, "push.apns.topic"),
+    ({"apns": {"productionURL": "http://127.0.0.1:9"}}, "push.apns.productionURL"),
+    ({"apns": {"environment": "testing"}}, "push.apns.environment"),
+    ({"fcm": {"keyFile": "/nowhere/account.json"}}, "push.fcm.keyFile"),
+    ({"fcm": {"url": "not a URL"}}, "push.fcm.url"),
+    ({"webPush": {"keyFile": "/nowhere/vapid.pem"}}, "push.webPush.keyFile"),
+    ({"webPush": {"subject": None}}, "push.webPush.subject"),
+    ({"webPush": {"subject": "somebody"}}, "push.webPush.subject"),
+    ({"webPush": {"requestsPerSecond": 0}}, "push.webPush.requestsPerSecond"),
+    ({"authoritiesFile": "/nowhere/authorities.pem"}, "push.authoritiesFile"),
+    ({"file": "notifications.jsonl"}, "only one destination"),
+], ids=lambda value: value if isinstance(value, str) else None)
+def test_a_wrong_setting_is_refused_before_anything_is_made(tmp_path, services, changes, complaint):
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(wrong(services, **changes)))
+    outcome = hansard("serve", "--data", tmp_path / "data", "--config", config, expect=None)
+    assert outcome.status != 0 and complaint in outcome.errors, outcome.text
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_key_of_another_kind_is_refused(tmp_path, services):
+    for name, group in (("account.json", "apns"), ("vapid.pem", "fcm")):
+        config = tmp_path / "config.json"
+        config.write_text(json.dumps(wrong(services, **{group: {"keyFile": str(services.folder / name)}})))
+        outcome = hansard("serve", "--data", tmp_path / "data", "--config", config, expect=None)
+        assert outcome.status != 0 and f"push.{group}.keyFile" in outcome.errors, outcome.text

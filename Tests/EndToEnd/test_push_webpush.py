@@ -1,0 +1,221 @@
+"""Notifications to browsers, against a stand-in for their push services that decrypts each message with `http-ece`."""
+
+import contextlib
+import json
+
+import pytest
+
+from harness.certificates import Authority
+from harness.client import new_id
+from harness.people import World
+from harness.push_outcomes import (
+    DEAD, DELIVERED, REJECTED, arrives, attempts, comes_to, invalidated, outcomes, provider, silence)
+from harness.push_phones import CHROME, FIREFOX, WEB_PUSH, Phone
+from harness.push_service import DROP, RESET, SILENCE, Reply
+from harness.push_webpush import WebPushes
+from harness.shifted_clock import DAY, ShiftedClock
+from harness.waiting import wait_until
+
+
+def talking(server, services):
+    """Anna, Ben with a browser, and a room of both."""
+    anna, ben = World(server).users("Anna", "Ben")
+    return anna, ben, services.phone(ben, WEB_PUSH), anna.room("Tea", ben)
+
+
+def test_a_message_is_encrypted_for_the_browser_alone(notifying, services):
+    anna, ben, phone, room = talking(notifying, services)
+    sent = anna.send(room, "The kettle is on.")
+    arrived = arrives(services, phone, sent)
+    push = arrived.push
+    assert push.payload == {
+        "kind": "message", "roomId": room.id, "messageId": sent["id"], "senderId": anna.id, "title": "Tea",
+        "body": "Anna: The kettle is on.", "position": sent["position"], "deliveryKey": arrived.key, "badge": 1,
+    }
+    assert push.urgency == "high" and 0 < push.ttl <= DAY
+    # A repeat replaces the first one if the browser has not got it yet.
+    assert push.topic == arrived.key[:32]
+    comes_to(notifying, sent, {phone: DELIVERED})
+    assert ben.get(f"/v1/devices/{phone.id}")["pushProviders"] == ["webPush"]
+
+
+def browsers(server, services):
+    """Anna, browsers of Ben at two push services, and a room."""
+    anna, ben = World(server).users("Anna", "Ben")
+    phones = []
+    for origin in range(2):
+        browser = services.browsers.subscribe(origin)
+        phones.append(Phone(ben, new_id(), WEB_PUSH, browser.endpoint))
+        ben.put(f"/v1/devices/{phones[-1].id}", {"webPush": browser.body})
+    return anna, phones, anna.room("Tea", ben)
+
+
+def test_each_push_service_gets_a_token_for_its_origin(notifying, services):
+    anna, phones, room = browsers(notifying, services)
+    sent = [anna.send(room, f"{number}") for number in range(10)]
+    for phone in phones:
+        arrives(services, phone, sent[-1])
+        assert [one.badge for one in services.arrivals(phone.token)] == list(range(1, 11))
+    # The stand-in refuses a token for another origin. One connection and one token to each are enough.
+    audiences = [claims["aud"] for claims in services.browsers.vapid_tokens.values()]
+    assert sorted(audiences) == sorted(f"https://{host}" for host in (FIREFOX, CHROME))
+    assert services.browsers.connections == 2
+
+
+def test_a_token_is_replaced_before_it_expires(tmp_path, services):
+    clock = ShiftedClock(tmp_path)
+    server = services.server(tmp_path / "data", clock.environment).start()
+    try:
+        anna, _, phone, room = talking(server, services)
+        real = services.browsers.now
+        for hours in (0, 3, 11, 25, 50):
+            clock.shift(wall=hours * 3600, uptime=hours * 3600)
+            services.browsers.now = lambda hours=hours: real() + hours * 3600
+            arrives(services, phone, anna.send(room, f"after {hours} hours"))
+        # The stand-in refuses a token that has expired, or that is valid for more than a day.
+        assert 1 < len(services.browsers.vapid_tokens) < 5
+    finally:
+        server.end()
+
+
+def test_a_long_text_is_cut_at_a_whole_character(notifying, services):
+    anna, ben, phone, _ = talking(notifying, services)
+    arrived = arrives(services, phone, anna.send(anna.room("길" * 60, ben), "길" * 5_000))
+    assert arrived.title == "길" * 60 and set(arrived.body.removeprefix("Anna: ")) == {"길"}
+
+
+def test_a_push_service_may_speak_only_http_1_1(tmp_path, services, authority):
+    old = WebPushes(authority, (FIREFOX,), protocols=("http/1.1",))
+    old.key = services.browsers.key
+    services.browsers.ports = old.ports
+    server = services.server(tmp_path / "data").start()
+    try:
+        anna, ben = World(server).users("Anna", "Ben")
+        browser = old.subscribe()
+        ben.put(f"/v1/devices/{new_id()}", {"webPush": browser.body})
+        room = anna.room("Tea", ben)
+        for number in range(5):
+            anna.send(room, f"{number}")
+        wait_until(lambda: len(old.delivered()) == 5, "not all messages arrive")
+        assert {push.protocol for push in old.taken()} == {"http/1.1"} and old.faults == []
+    finally:
+        server.end()
+        old.close()
+
+
+# MARK: Responses
+
+DEAD_STATUSES = (404, 410)
+REJECTED_STATUSES = (400, 401, 403, 413)
+RETRIED_STATUSES = (429, 500, 502, 503)
+
+
+def test_each_status_has_its_effect(notifying, services):
+    anna, ben = World(notifying).users("Anna", "Ben")
+    phones = {status: services.phone(ben, WEB_PUSH) for status in DEAD_STATUSES + REJECTED_STATUSES + RETRIED_STATUSES}
+    planned = {phone.token: status for status, phone in phones.items()}
+
+    def respond(push) -> Reply | None:
+        status = planned.pop(push.token, None)
+        return status and Reply(status, {"retry-after": "1"} if status in RETRIED_STATUSES else {})
+
+    services.browsers.respond = respond
+    room = anna.room("Tea", ben)
+    first = anna.send(room, "first")
+    effects = dict.fromkeys(DEAD_STATUSES, DEAD) | dict.fromkeys(REJECTED_STATUSES, REJECTED)
+    effects |= dict.fromkeys(RETRIED_STATUSES, DELIVERED)
+    comes_to(notifying, first, {phones[status]: effect for status, effect in effects.items()})
+    assert invalidated(notifying) == {phones[status].id for status in DEAD_STATUSES}
+    second = anna.send(room, "second")
+    for status in REJECTED_STATUSES + RETRIED_STATUSES:
+        arrives(services, phones[status], second)
+    for status in DEAD_STATUSES:
+        assert silence(notifying, second, phones[status]) == "noToken"
+    for status in RETRIED_STATUSES:
+        one, other = attempts(services, phones[status], first)
+        assert one.identity == other.identity and other.time - one.time >= 1, "Retry-After is not obeyed"
+    assert provider(notifying, "webPush")["state"] == "running"
+
+
+@pytest.mark.parametrize("ending", [RESET, DROP, SILENCE], ids=["reset", "drop", "silence"])
+def test_a_message_without_a_response_is_sent_again(notifying, services, ending):
+    anna, _, phone, room = talking(notifying, services)
+    planned = [ending]
+    services.browsers.respond = lambda push: planned.pop() if planned else None
+    sent = anna.send(room, "hello")
+    arrives(services, phone, sent)
+    assert [one.is_delivered for one in attempts(services, phone, sent)] == [False, True]
+    assert len({(one.key, one.identity) for one in attempts(services, phone, sent)}) == 1
+
+
+def test_a_push_service_that_fails_delays_no_other(notifying, services):
+    anna, (failing, working), room = browsers(notifying, services)
+    services.browsers.respond = lambda push: (
+        Reply(503, {"retry-after": "3600"}) if push.endpoint == failing.token else None)
+    sent = [anna.send(room, f"{number}") for number in range(5)]
+    arrives(services, working, sent[-1])
+    assert len(services.arrivals(failing.token)) == 1
+    assert outcomes(notifying, sent[0])[failing.id] == ("waiting", None)
+
+
+# MARK: Internal addresses
+
+
+@contextlib.contextmanager
+def internal_service(authority: Authority, host: str):
+    """A service that no client may reach through the server."""
+    service = WebPushes(authority, (host,))
+    try:
+        yield service
+        assert service.connections == 0 and service.taken() == []
+    finally:
+        service.close()
+
+
+@pytest.mark.parametrize("host", ["internal.example", "evil-fcm.googleapis.com", "fcm.googleapis.com.evil.example"])
+def test_nothing_is_sent_to_a_host_that_is_not_allowed(tmp_path, services, authority, host):
+    with internal_service(authority, host) as internal:
+        services.browsers.ports |= internal.ports
+        server = services.server(tmp_path / "data").start()
+        try:
+            anna, ben, phone, room = talking(server, services)
+            # The server may refuse the subscription, or accept it and send nothing.
+            browser = internal.subscribe()
+            body = {"webPush": browser.body}
+            response = ben.request("PUT", f"/v1/devices/{new_id()}", body)
+            assert response.status_code in (201, 400, 422), response.text
+            sent = [anna.send(room, f"{number}") for number in range(3)]
+            arrives(services, phone, sent[-1])
+        finally:
+            server.end()
+
+
+@pytest.mark.parametrize("change", [
+    lambda url: url.replace("https://", "http://"), lambda url: url.replace(FIREFOX, f"{FIREFOX}:444"),
+    lambda url: url.replace("https://", "https://anna@"), lambda url: url.replace(FIREFOX, "127.0.0.1"),
+    lambda url: url.replace(FIREFOX, "[::1]"), lambda url: url + "#fragment",
+], ids=["http", "port", "user", "address", "IPv6", "fragment"])
+def test_an_endpoint_of_another_form_gets_nothing(notifying, services, change):
+    anna, ben, phone, room = talking(notifying, services)
+    body = services.browsers.subscribe(0).body
+    odd = body | {"endpoint": change(body["endpoint"])}
+    response = ben.request("PUT", f"/v1/devices/{new_id()}", {"webPush": odd})
+    assert response.status_code in (201, 400, 422), response.text
+    sent = anna.send(room, "hello")
+    arrives(services, phone, sent)
+    assert len(services.browsers.taken()) == 1
+
+
+def test_a_redirect_is_not_followed(tmp_path, services, authority):
+    with internal_service(authority, "internal.example") as internal:
+        services.browsers.ports |= internal.ports
+        server = services.server(tmp_path / "data").start()
+        try:
+            anna, _, phone, room = talking(server, services)
+            target = internal.subscribe().endpoint
+            services.browsers.respond = lambda push: Reply(307, {"location": target})
+            sent = anna.send(room, "hello")
+            comes_to(server, sent, {phone: REJECTED})
+            assert json.dumps(target) not in server.tail()
+        finally:
+            server.end()
