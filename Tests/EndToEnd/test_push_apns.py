@@ -5,7 +5,6 @@ from collections import Counter
 
 import pytest
 
-from harness.command import settle
 from harness.people import World
 from harness.push_apns import TOPIC
 from harness.push_outcomes import (
@@ -246,13 +245,21 @@ def test_the_limit_on_streams_is_obeyed(notifying, services):
     check_all(services, phones, sent, at_most=1)
 
 
-def test_a_service_that_cannot_be_reached_pauses_the_provider(notifying, services):
-    services.apns.is_down = True
+def test_a_service_that_refuses_connections_pauses_the_provider(notifying, services):
+    services.apns.refuse_connections()
     anna, _, phone, room = talking(notifying, services)
     sent = anna.send(room, "hello")
     assert becomes(notifying, "apns", "paused")["detail"]
-    services.apns.is_down = False
+    services.apns.listen()
     arrives(services, phone, sent)
     assert becomes(notifying, "apns", "running")
-    settle(notifying)
-    wait_until(lambda: outcomes(notifying, sent)[phone.id] == DELIVERED, "the delivery is not recorded")
+    comes_to(notifying, sent, {phone: DELIVERED})
+
+
+def test_a_service_that_closes_each_connection_is_tried_again(notifying, services):
+    services.apns.is_down = True
+    anna, _, phone, room = talking(notifying, services)
+    sent = anna.send(room, "hello")
+    wait_until(lambda: services.apns.refused > 1, "there is no second attempt")
+    services.apns.is_down = False
+    arrives(services, phone, sent)

@@ -220,9 +220,13 @@ def frames(apns: Apns, authority: Authority):
 def begin(apns: Apns, connection: Http2, ends: bool = True) -> int:
     stream = connection.request(f"/3/device/{TOKEN}", *fields(apns).items(), method="POST", ends=False)
     if ends:
-        connection.protocol.send_data(stream, json.dumps(ALERT).encode(), end_stream=True)
-        connection.flush()
+        finish(connection, stream)
     return stream
+
+
+def finish(connection: Http2, stream: int) -> None:
+    connection.protocol.send_data(stream, json.dumps(ALERT).encode(), end_stream=True)
+    connection.flush()
 
 
 def read(connection: Http2, until: type | None = None) -> list[Frame]:
@@ -266,6 +270,15 @@ def test_a_connection_can_be_dropped(apns, authority):
             notify(apns, http)
 
 
+def test_connections_can_be_refused(apns, authority):
+    apns.refuse_connections()
+    with client(authority) as http, pytest.raises(httpx.ConnectError):
+        notify(apns, http)
+    apns.listen()
+    with client(authority) as http:
+        assert notify(apns, http).status_code == 200
+
+
 def test_a_response_can_be_late_or_missing(apns, authority):
     apns.respond = lambda push: Reply(delay=0.3)
     with client(authority) as http:
@@ -279,8 +292,10 @@ def test_a_response_can_be_late_or_missing(apns, authority):
 def test_a_connection_goes_away_after_some_streams(apns, authority):
     apns.goaway_after = 2
     with frames(apns, authority) as connection:
-        first, second = begin(apns, connection), begin(apns, connection)
+        first, second = begin(apns, connection, ends=False), begin(apns, connection, ends=False)
         begin(apns, connection)
+        finish(connection, first)
+        finish(connection, second)
         seen = read(connection)
     (end,) = [frame for frame in seen if isinstance(frame, GoAwayFrame)]
     answered = {frame.stream_id for frame in seen if isinstance(frame, HeadersFrame)}

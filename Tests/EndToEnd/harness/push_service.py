@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from .certificates import Authority
 from .push_http1 import Http1Connection
 from .push_http2 import Http2Connection
+from .server import reserved_port
 
 LOOPBACK = "127.0.0.1"
 
@@ -96,8 +97,10 @@ class Service:
         self.goaway_after: int | None = None
         # How many requests were not processed because their stream came after a GOAWAY.
         self.ignored = 0
-        # Whether new connections are closed at once.
+        # Whether new connections are closed right after the handshake.
         self.is_down = False
+        # How many were closed so.
+        self.refused = 0
         self._transports: set[asyncio.Transport] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -109,9 +112,13 @@ class Service:
         if wants_certificate:
             context.load_verify_locations(authority.file)
             context.verify_mode = ssl.CERT_OPTIONAL
-        self._servers = [self._await(self._listen(context)) for _ in hosts]
+        # They keep their ports while the service does not listen.
+        self._sockets = [reserved_port() for _ in hosts]
         # The port of each host.
-        self.ports = dict(zip(hosts, (server.sockets[0].getsockname()[1] for server in self._servers), strict=True))
+        self.ports = dict(zip(hosts, (socket.getsockname()[1] for socket in self._sockets), strict=True))
+        self._context = context
+        self._servers: list[asyncio.Server] = []
+        self.listen()
         self._origins = {
             port: f"https://{host}:{port}" if host == LOOPBACK else f"https://{host}"
             for host, port in self.ports.items()}
@@ -122,6 +129,13 @@ class Service:
         """Records the request and returns how it ends. Runs in the service's thread."""
         raise NotImplementedError
 
+    def listen(self) -> None:
+        self._servers = [self._await(self._open(port)) for port in self.ports.values()]
+
+    def refuse_connections(self) -> None:
+        """Until `listen` is called again."""
+        self._await(self._end())
+
     def drop_connections(self) -> None:
         """Closes all open connections, without a GOAWAY."""
         self._loop.call_soon_threadsafe(lambda: [transport.abort() for transport in list(self._transports)])
@@ -131,6 +145,8 @@ class Service:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+        for socket in self._sockets:
+            socket.close()
 
     def record(self, push) -> None:
         self.pushes.append(push)
@@ -149,8 +165,9 @@ class Service:
 
     # MARK: Connections
 
-    async def _listen(self, context: ssl.SSLContext) -> asyncio.Server:
-        return await self._loop.create_server(lambda: _Connection(self), LOOPBACK, 0, ssl=context, backlog=1024)
+    async def _open(self, port: int) -> asyncio.Server:
+        return await self._loop.create_server(
+            lambda: _Connection(self), LOOPBACK, port, ssl=self._context, backlog=1024, reuse_address=True)
 
     async def _end(self) -> None:
         for server in self._servers:
@@ -176,6 +193,7 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:
         service = self.service
         if service.is_down:
+            service.refused += 1
             transport.abort()
             return
         tls = transport.get_extra_info("ssl_object")
