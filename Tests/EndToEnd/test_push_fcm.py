@@ -129,6 +129,18 @@ def test_each_documented_error_of_a_device_has_its_effect(notifying, services):
     assert provider(notifying, "fcm")["state"] == "running"
 
 
+def test_the_quota_of_a_device_delays_no_other(notifying, services):
+    anna, ben, phone, room = talking(notifying, services)
+    other = services.phone(ben, FCM)
+    services.fcm.respond = lambda push: (
+        services.fcm.error("QUOTA_EXCEEDED", is_device=True, headers={"retry-after": "3600"})
+        if push.token == phone.token else None)
+    sent = [anna.send(room, f"{number}") for number in range(5)]
+    arrives(services, other, sent[-1])
+    assert len(services.arrivals(phone.token)) == 1 and provider(notifying, "fcm")["state"] == "running"
+    assert outcomes(notifying, sent[0])[phone.id] == ("waiting", None)
+
+
 @pytest.mark.parametrize("code", PAUSING_CODES)
 def test_an_error_of_the_whole_project_pauses_the_provider(notifying, services, code):
     anna, ben, phone, room = talking(notifying, services)

@@ -173,7 +173,7 @@ def test_fcm_responds_with_each_documented_error(fcm, http, code):
     response = send(fcm, http)
     error = response.json()["error"]
     assert (response.status_code, error["code"], error["status"]) == (ERRORS[code][0], ERRORS[code][0], ERRORS[code][1])
-    assert error["details"] == [{"@type": FCM_ERROR, "errorCode": code}] and response.headers["retry-after"] == "7"
+    assert error["details"][0] == {"@type": FCM_ERROR, "errorCode": code} and response.headers["retry-after"] == "7"
     assert fcm.taken()[0].error == code and fcm.delivered() == [] and fcm.faults == []
 
 

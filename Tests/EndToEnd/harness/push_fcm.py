@@ -116,9 +116,9 @@ class Fcm(Service):
         self.record(replace(push, error=error, ending=reply.ending))
         return reply
 
-    def error(self, code: str, **options) -> Reply:
+    def error(self, code: str, is_device: bool = False, **options) -> Reply:
         """The documented response, with options of `Reply`."""
-        status, body = error_body(code)
+        status, body = error_body(code, is_device)
         return Reply(status, CONTENT_TYPE | options.pop("headers", {}), body, **options)
 
     def denied(self) -> Reply:

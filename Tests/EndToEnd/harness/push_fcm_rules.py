@@ -10,6 +10,7 @@ DATA_BYTES = 4_096
 TTL_SECONDS = 28 * 86_400
 FCM_ERROR = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
 BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest"
+QUOTA_FAILURE = "type.googleapis.com/google.rpc.QuotaFailure"
 ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo"
 # Status, canonical code and message of each documented error code.
 ERRORS = {
@@ -109,12 +110,18 @@ def content_fault(message: dict) -> str | None:
     return None
 
 
-def error_body(code: str, message: str | None = None) -> tuple[int, bytes]:
-    """Status and body of a documented error."""
+def error_body(code: str, is_device: bool = False) -> tuple[int, bytes]:
+    """Status and body of a documented error. `is_device` is whether a quota of the device is exceeded, not one of the
+    project."""
     status, canonical, usual = ERRORS[code]
     details = [{"@type": FCM_ERROR, "errorCode": code}]
+    if code == "QUOTA_EXCEEDED":
+        subject = f"projects/example-chat{'/devices/abc' if is_device else ''}"
+        quota = "Device message rate" if is_device else "Message rate"
+        details.append({
+            "@type": QUOTA_FAILURE, "violations": [{"subject": subject, "description": f"{quota} quota exceeded"}]})
     return status, json.dumps({"error": {
-        "code": status, "message": message or usual, "status": canonical, "details": details}}).encode()
+        "code": status, "message": usual, "status": canonical, "details": details}}).encode()
 
 
 def invalid_field(message: str) -> tuple[int, bytes]:
