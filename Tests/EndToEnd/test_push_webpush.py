@@ -10,7 +10,7 @@ from harness.client import new_id
 from harness.people import World
 from harness.push_outcomes import (
     DEAD, DELIVERED, REJECTED, arrives, attempts, comes_to, invalidated, outcomes, provider, silence)
-from harness.push_phones import CHROME, FIREFOX, WEB_PUSH, Phone
+from harness.push_phones import CHROME, FIREFOX, WEB_PUSH
 from harness.push_service import DROP, RESET, SILENCE, Reply
 from harness.push_webpush import WebPushes
 from harness.shifted_clock import DAY, ShiftedClock
@@ -42,12 +42,7 @@ def test_a_message_is_encrypted_for_the_browser_alone(notifying, services):
 def browsers(server, services):
     """Anna, browsers of Ben at two push services, and a room."""
     anna, ben = World(server).users("Anna", "Ben")
-    phones = []
-    for origin in range(2):
-        browser = services.browsers.subscribe(origin)
-        phones.append(Phone(ben, new_id(), WEB_PUSH, browser.endpoint))
-        ben.put(f"/v1/devices/{phones[-1].id}", {"webPush": browser.body})
-    return anna, phones, anna.room("Tea", ben)
+    return anna, [services.phone(ben, WEB_PUSH, origin) for origin in range(2)], anna.room("Tea", ben)
 
 
 def test_each_push_service_gets_a_token_for_its_origin(notifying, services):

@@ -205,8 +205,9 @@ class PushServices:
 
     # MARK: Devices
 
-    def registration(self, kind: str) -> tuple[str, dict]:
-        """A new token, and the body with which a device registers it."""
+    def registration(self, kind: str, origin: int | None = None) -> tuple[str, dict]:
+        """A new token, and the body with which a device registers it. `origin` is the number of a push service of
+        browsers."""
         match kind:
             case "apns" | "sandbox":
                 token = secrets.token_hex(32)
@@ -215,12 +216,12 @@ class PushServices:
                 token = f"{secrets.token_urlsafe(16)}:APA91b{secrets.token_urlsafe(100)}"
                 body = {"fcmToken": token}
             case _:
-                browser = self.browsers.subscribe(secrets.randbelow(2))
+                browser = self.browsers.subscribe(secrets.randbelow(2) if origin is None else origin)
                 token, body = browser.endpoint, {"webPush": browser.body}
         return token, body
 
-    def phone(self, owner: Person, kind: str, id: str | None = None, **more) -> Phone:
-        token, body = self.registration(kind)
-        phone = Phone(owner, id or new_id(), kind, token)
-        owner.put(f"/v1/devices/{phone.id}", body | more)
+    def phone(self, owner: Person, kind: str, origin: int | None = None) -> Phone:
+        token, body = self.registration(kind, origin)
+        phone = Phone(owner, new_id(), kind, token)
+        owner.put(f"/v1/devices/{phone.id}", body)
         return phone
