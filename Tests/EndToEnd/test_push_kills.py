@@ -44,11 +44,11 @@ def test_kills_lose_and_repeat_nothing_at_a_webhook(tmp_path):
 
 DEVICE = Device("anna", "phone", "apns", "a1")
 FIELDS = {"deliveryKey": "k1", "position": 7, "badge": 1, "kind": "message"}
-FIRST = Arrival("apns", "a1", FIELDS, "Tea", "hello", ("id", None), True, None, 0.0)
+FIRST = Arrival("apns", "a1", FIELDS, "Tea", "hello", ("id", None), True, object(), 0.0)
 
 
-def checked(*arrived: tuple[int, Arrival], settled: Settled = Settled()) -> PushKills:
-    run = PushKills(None, None, PLAN)
+def checked(*arrived: tuple[int, Arrival], settled: Settled = Settled(), run: PushKills | None = None) -> PushKills:
+    run = run or PushKills(None, None, PLAN)
     run.arrived = list(arrived)
     run.settled = [settled]
     run.by_token = {"a1": DEVICE}
@@ -59,6 +59,9 @@ def checked(*arrived: tuple[int, Arrival], settled: Settled = Settled()) -> Push
 def test_a_repeat_after_a_kill_is_no_problem():
     run = checked((0, FIRST), (1, FIRST))
     assert run.problems == [] and run.counts["repeats"] == 1
+    run = PushKills(None, None, PLAN)
+    run.given_up = {id(FIRST.push)}
+    assert checked((0, FIRST), (0, FIRST), run=run).counts["late"] == 1
     run = checked((0, replace(FIRST, is_delivered=False)), (0, FIRST))
     assert run.problems == [] and run.counts["retries"] == 1
 

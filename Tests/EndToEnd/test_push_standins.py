@@ -19,6 +19,7 @@ from harness.http2 import Http2
 from harness.push_apns import KEY_ID, TEAM_ID, TOPIC, Apns
 from harness.push_apns_rules import STATUS_OF
 from harness.push_service import DROP, RESET, SILENCE, Reply
+from harness.waiting import wait_until
 
 TOKEN = "a1" * 32
 ALERT = {"aps": {"alert": {"title": "Tea", "body": "The kettle is on."}, "badge": 3, "sound": "default"}}
@@ -255,6 +256,20 @@ def test_a_stream_can_be_reset(apns, authority):
         reset = read(connection, RstStreamFrame)[-1]
     assert (reset.stream_id, reset.error_code) == (stream, ErrorCodes.INTERNAL_ERROR)
     assert len(apns.taken()) == 1 and apns.delivered() == []
+
+
+def test_it_is_known_if_a_client_does_not_wait_for_the_response(apns, authority):
+    given_up = []
+    apns.on_give_up = given_up.append
+    apns.respond = lambda push: Reply(delay=30)
+    with frames(apns, authority) as connection:
+        connection.protocol.reset_stream(begin(apns, connection), ErrorCodes.CANCEL)
+        connection.flush()
+        wait_until(lambda: given_up, "the reset is not seen")
+        begin(apns, connection)
+        wait_until(lambda: len(apns.taken()) == 2, "the second notification does not arrive")
+    wait_until(lambda: len(given_up) == 2, "the end of the connection is not seen")
+    assert given_up == apns.taken()
 
 
 def test_a_connection_can_be_dropped(apns, authority):

@@ -77,9 +77,9 @@ def main():
         services.close()
     print(
         f"\n{run.kills} kills, {plan.devices:,} devices, {run.counts['send']:,} messages, "
-        f"{run.counts['read']:,} markers moved, {time.monotonic() - run.began:.0f} s\n{run.counts['notifications']:,} notifications, "
-        f"{len(run.required):,} of them of messages; {run.counts['retries']:,} were sent again after an error and "
-        f"{run.counts['repeats']:,} after a kill")
+        f"{run.counts['read']:,} markers moved, {time.monotonic() - run.began:.0f} s\n"
+        f"{run.counts['notifications']:,} notifications, {len(run.required):,} of them of messages; {run.counts['retries']:,} were sent again after an error, "
+        f"{run.counts['late']:,} after a late response and {run.counts['repeats']:,} after a kill")
     for name, count in sorted(run.counts.items()):
         if name.startswith("by "):
             print(f"  {name.removeprefix('by '):<8} {count:>8,}")

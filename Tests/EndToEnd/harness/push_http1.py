@@ -7,7 +7,8 @@ HEAD_BYTES = 32_768
 
 
 class Http1Connection:
-    """One connection. `answer` gets method, path, header fields and body of each request."""
+    """One connection. `answer` gets method, path, header fields and body of each request, and returns the reply and the
+    push that was recorded, if any."""
 
     PROTOCOL = "http/1.1"
 
@@ -19,6 +20,7 @@ class Http1Connection:
         self.buffer = b""
         # Whether a response is being delayed. The next request is read after it.
         self.is_busy = False
+        self.push: object = None
 
     def receive(self, data: bytes) -> None:
         self.buffer += data
@@ -26,7 +28,7 @@ class Http1Connection:
 
     def _read(self) -> None:
         while not self.is_busy and not self.is_closed and (request := self._next()):
-            reply = self.answer(*request)
+            reply, self.push = self.answer(*request)
             if reply.delay:
                 self.is_busy = True
                 self.service._loop.call_later(reply.delay, self._send_late, reply)
@@ -37,14 +39,14 @@ class Http1Connection:
         head, found, rest = self.buffer.partition(b"\r\n\r\n")
         if not found:
             if len(self.buffer) > HEAD_BYTES:
-                self._give_up("the head of a request is too long")
+                self._refuse("the head of a request is too long")
             return None
         first, *lines = head.decode("latin-1").split("\r\n")
         fields = [line.partition(":") for line in lines]
         headers = [(name.lower(), value.strip()) for name, _, value in fields]
         values = dict(headers)
         if "transfer-encoding" in values or len(first.split(" ")) != 3:
-            self._give_up(f"{first}, with {values.get('transfer-encoding')}")
+            self._refuse(f"{first}, with {values.get('transfer-encoding')}")
             return None
         length = int(values.get("content-length", "0"))
         if len(rest) < length:
@@ -53,7 +55,13 @@ class Http1Connection:
         method, path, _ = first.split(" ")
         return method, path, headers, rest[:length]
 
-    def _give_up(self, fault: str) -> None:
+    def lose(self) -> None:
+        """The connection is closed."""
+        self.is_closed = True
+        if self.is_busy:
+            self.service.give_up(self.push)
+
+    def _refuse(self, fault: str) -> None:
         self.service.faults.append(f"HTTP/1.1: {fault}")
         self.is_closed = True
         self.transport.close()

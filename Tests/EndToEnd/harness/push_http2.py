@@ -17,7 +17,8 @@ WINDOW_BYTES = 2**31 - 1 - 65_535
 
 
 class Http2Connection:
-    """One connection. `answer` gets method, path, header fields and body of each request."""
+    """One connection. `answer` gets method, path, header fields and body of each request, and returns the reply and the
+    push that was recorded, if any."""
 
     PROTOCOL = "h2"
 
@@ -28,8 +29,8 @@ class Http2Connection:
         self.is_closed = False
         # The requests whose end has not arrived: header fields and parts of the body.
         self.incoming: dict[int, tuple[list, list[bytes]]] = {}
-        # The streams that have no response yet.
-        self.waiting: set[int] = set()
+        # The streams that have no response yet, with their pushes.
+        self.waiting: dict[int, object] = {}
         self.streams = 0
         self.last_stream: int | None = None
         self.h2 = H2Connection(H2Configuration(
@@ -67,6 +68,7 @@ class Http2Connection:
                     self._respond(event.stream_id)
             case StreamReset():
                 self.incoming.pop(event.stream_id, None)
+                self.service.give_up(self.waiting.get(event.stream_id))
                 self._end(event.stream_id)
             case TrailersReceived():
                 self.service.faults.append("HTTP/2: a request with trailers")
@@ -81,7 +83,7 @@ class Http2Connection:
             return
         self.streams += 1
         self.incoming[event.stream_id] = (event.headers, [])
-        self.waiting.add(event.stream_id)
+        self.waiting[event.stream_id] = None
         if self.streams == self.service.goaway_after:
             self.go_away(event.stream_id)
 
@@ -90,7 +92,7 @@ class Http2Connection:
         pseudo = {name: value for name, value in fields if name.startswith(":")}
         headers = [(name, value) for name, value in fields if not name.startswith(":")]
         headers.append(("host", pseudo.get(":authority", "")))
-        reply = self.answer(pseudo[":method"], pseudo[":path"], headers, b"".join(parts))
+        reply, self.waiting[stream] = self.answer(pseudo[":method"], pseudo[":path"], headers, b"".join(parts))
         if reply.delay:
             self.service._loop.call_later(reply.delay, self._send, stream, reply)
         else:
@@ -121,10 +123,16 @@ class Http2Connection:
 
     def _end(self, stream: int) -> None:
         """A connection that goes away is closed after the last response."""
-        self.waiting.discard(stream)
+        self.waiting.pop(stream, None)
         if self.last_stream is not None and not self.waiting:
             self._flush()
             self.transport.close()
+
+    def lose(self) -> None:
+        """The connection is closed."""
+        self.is_closed = True
+        for push in self.waiting.values():
+            self.service.give_up(push)
 
     def go_away(self, last_stream: int) -> None:
         """Announces that streams after this one are not processed. `h2` itself would end the connection at once."""

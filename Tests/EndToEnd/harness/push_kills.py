@@ -1,8 +1,9 @@
 """Kills the server again and again while notifications go out, and checks afterwards what arrived.
 
 - Each device gets each notification of a message at least once.
-- A notification arrives again only if it was rejected, or if its outcome was not in the log when the server was killed.
-  A repeat is the same for the service: it has the same ID, and replaces the same notifications.
+- A notification arrives again only if it was rejected, if the server did not wait for the response, or if its outcome
+  was not in the log when the server was killed. A repeat is the same for the service: it has the same ID, and replaces
+  the same notifications.
 - The last badge on each device is what `GET /v1/badge` returns.
 """
 
@@ -97,6 +98,8 @@ class PushKills:
         # Each arrival, with the number of kills before it.
         self.arrived: list[tuple[int, Arrival]] = []
         self.known_keys: set[str] = set()
+        # The identities of pushes for whose response the server did not wait. All pushes stay alive in `arrived`.
+        self.given_up: set[int] = set()
         # What was settled at each kill.
         self.settled: list[Settled] = []
         self.required: set[tuple[int, str]] = set()
@@ -107,6 +110,7 @@ class PushKills:
     def perform(self) -> None:
         """Performs the whole run. The problems are in `problems` afterwards."""
         self.services.on_arrival = self._take
+        self.services.on_give_up = lambda push: self.given_up.add(id(push))
         self.services.fail_at_random(self.plan.faults)
         self.services.latency = lambda: self.latency.uniform(*LATENCY_SECONDS)
         self.chat = self._begin()
@@ -302,6 +306,8 @@ class PushKills:
                     self.problems.append(f"{name} arrives as {first.identity} and as {other.identity}")
                 if not one.is_delivered:
                     self.counts["retries"] += 1
+                elif kills == later_kills and id(one.push) in self.given_up:
+                    self.counts["late"] += 1
                 elif kills == later_kills:
                     self.problems.append(f"{name} arrives twice without a kill between")
                 elif self.settled[later_kills - 1].has(one.position, self.by_token[one.token]):

@@ -104,7 +104,10 @@ class PushServices:
         self._lock = threading.Lock()
         # Called with each arrival, one at a time, in a service's thread.
         self.on_arrival: Callable[[Arrival], None] = lambda arrived: None
+        # Called with each push for whose response the server did not wait.
+        self.on_give_up: Callable[[object], None] = lambda push: None
         for name, service in self.all.items():
+            service.on_give_up = lambda push: self.on_give_up(push)
             service.on_push = lambda push, name=name: self._take(arrival(name, push))
 
     def _take(self, arrived: Arrival) -> None:

@@ -84,6 +84,8 @@ class Service:
         self.latency: Callable[[], float] = lambda: 0
         # Called with each push that is recorded, in the service's thread.
         self.on_push: Callable[[object], None] = lambda push: None
+        # Called with each push for whose response the client did not wait.
+        self.on_give_up: Callable[[object], None] = lambda push: None
         # What was wrong with requests. A test ends with the check that this is empty.
         self.faults: list[str] = []
         self.pushes: list = []
@@ -160,6 +162,10 @@ class Service:
         """The accepted pushes, or those to this token."""
         return [push for push in self.taken() if push.is_delivered and token in (None, push.token)]
 
+    def give_up(self, push) -> None:
+        if push is not None:
+            self.on_give_up(push)
+
     def complain(self, request: Request, text: str) -> None:
         self.faults.append(f"{request.method} {request.path}: {text}")
 
@@ -213,9 +219,11 @@ class _Connection(asyncio.Protocol):
         }
         kind = Http2Connection if protocol == Http2Connection.PROTOCOL else Http1Connection
 
-        def answer(method, path, headers, body) -> Reply:
+        def answer(method, path, headers, body) -> tuple[Reply, object]:
+            known = len(service.pushes)
             reply = service.answer(Request(method, path, headers, body, kind.PROTOCOL, **common))
-            return reply if reply.delay else replace(reply, delay=service.latency())
+            push = service.pushes[-1] if len(service.pushes) > known else None
+            return reply if reply.delay else replace(reply, delay=service.latency()), push
 
         self.exchange = kind(service, transport, answer)
 
@@ -227,4 +235,4 @@ class _Connection(asyncio.Protocol):
         if self.exchange:
             self.service.open_connections -= 1
             self.service._transports.discard(self.transport)
-            self.exchange.is_closed = True
+            self.exchange.lose()

@@ -23,10 +23,19 @@ class WebhookService:
         self.secret = folder / "secret"
         self.secret.write_bytes(SECRET)
         self.on_arrival: Callable[[Arrival], None] = lambda arrived: None
-        self.latency: Callable[[], float] = lambda: 0
         self.error_probability = 0.0
         self.receiver = Receiver(SECRET, self._respond)
         self.receiver.on_receipt = lambda receipt: self.on_arrival(self._arrival(receipt))
+        self.on_give_up: Callable[[object], None] = lambda push: None
+        self.receiver.on_give_up = lambda receipt: self.on_give_up(receipt)
+
+    @property
+    def latency(self) -> Callable[[], float]:
+        return self.receiver.latency
+
+    @latency.setter
+    def latency(self, latency: Callable[[], float]) -> None:
+        self.receiver.latency = latency
 
     def _respond(self, body: dict) -> int:
         return 500 if random.random() < self.error_probability else 200
@@ -36,11 +45,9 @@ class WebhookService:
 
     def _arrival(self, receipt: Receipt) -> Arrival:
         body = receipt.body
-        # The receiver calls this under its lock, so the webhook is as slow as the sum of these.
-        time.sleep(self.latency())
         return Arrival(
             "webhook", body["token"], body | {"kind": "message"}, body["roomName"], body.get("text"), (receipt.key,),
-            receipt.is_delivered, body, time.monotonic())
+            receipt.is_delivered, receipt, time.monotonic())
 
     @property
     def faults(self) -> list[str]:

@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import http.server
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -33,6 +34,16 @@ class Receipt:
         return self.status == 200 and not self.hung
 
 
+def is_closed(connection: socket.socket) -> bool:
+    """Whether the other side has closed the connection. It must not have sent anything that was not read."""
+    try:
+        return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
 class Receiver:
     """Responds to each notification with the status that `respond` returns for its body. If `respond` returns None, it
     hangs and sends no response. Checks the signature."""
@@ -46,6 +57,10 @@ class Receiver:
         self.open_connections = 0
         # Called with each notification that is recorded, under the lock.
         self.on_receipt: Callable[[Receipt], None] = lambda receipt: None
+        # How long responses wait, in seconds.
+        self.latency: Callable[[], float] = lambda: 0
+        # Called with each notification for whose response the client did not wait.
+        self.on_give_up: Callable[[Receipt], None] = lambda receipt: None
         self.lock = threading.Lock()
         outer = self
 
@@ -88,14 +103,18 @@ class Receiver:
             if request.path != "/push" or request.headers["Content-Type"] != "application/json":
                 self.faults.append(f"{request.path} as {request.headers['Content-Type']}")
             status = self.respond(body)
-            self.receipts.append(Receipt(body, key, status or 200, status is None))
-            self.on_receipt(self.receipts[-1])
+            receipt = Receipt(body, key, status or 200, status is None)
+            self.receipts.append(receipt)
+            self.on_receipt(receipt)
         if status is None:
             # Sends no response at all, so that a server that gives up late cannot mistake a late response for a
             # success.
             time.sleep(HANG_SECONDS)
             request.close_connection = True
             return
+        time.sleep(self.latency())
+        if is_closed(request.connection):
+            self.on_give_up(receipt)
         request.send_response(status)
         request.send_header("Content-Length", "0")
         request.end_headers()
