@@ -79,7 +79,8 @@ def main():
         f"\n{run.kills} kills, {plan.devices:,} devices, {run.counts['send']:,} messages, "
         f"{run.counts['read']:,} markers moved, {time.monotonic() - run.began:.0f} s\n"
         f"{run.counts['notifications']:,} notifications, {len(run.required):,} of them of messages; "
-        f"{run.counts['retries']:,} were sent again after an error, {run.counts['late']:,} after a late response and {run.counts['repeats']:,} after a kill")
+        f"{run.counts['retries']:,} were sent again after an error, "
+        f"{run.counts['late']:,} after a late response and {run.counts['repeats']:,} after a kill")
     for name, count in sorted(run.counts.items()):
         if name.startswith("by "):
             print(f"  {name.removeprefix('by '):<8} {count:>8,}")
