@@ -11,6 +11,7 @@ from harness.push_outcomes import (
     DEAD, DELIVERED, REJECTED, arrives, attempts, becomes, comes_to, invalidated, outcomes, provider, silence)
 from harness.push_phones import APNS, SANDBOX
 from harness.push_service import DROP, RESET, SILENCE, Reply
+from harness.push_phones import LONG_SESSIONS
 from harness.shifted_clock import DAY, ShiftedClock
 from harness.times import parse
 from harness.waiting import wait_until
@@ -64,7 +65,7 @@ def test_a_long_text_is_cut_at_a_whole_character(notifying, services):
 
 def test_a_provider_token_is_renewed_before_an_hour_is_over(tmp_path, services):
     clock = ShiftedClock(tmp_path)
-    server = services.server(tmp_path / "data", clock.environment).start()
+    server = services.server(tmp_path / "data", clock.environment | LONG_SESSIONS).start()
     try:
         anna, _, phone, room = talking(server, services)
         real, tokens = services.apns.now, []
@@ -110,8 +111,8 @@ def test_each_documented_error_of_a_device_has_its_effect(notifying, services):
 
     def respond(push) -> Reply | None:
         reason = planned.pop(push.token, None)
-        # Without it, some errors are followed by long pauses.
-        headers = {"retry-after": "1"} if reason in RETRIED_REASONS else {}
+        # Without it, the device would wait for a minute.
+        headers = {"retry-after": "1"} if reason == "TooManyRequests" else {}
         return reason and services.apns.error(reason, headers=headers)
 
     services.apns.respond = respond

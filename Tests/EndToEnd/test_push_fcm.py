@@ -10,6 +10,7 @@ from harness.push_outcomes import (
     DEAD, DELIVERED, REJECTED, arrives, attempts, becomes, comes_to, invalidated, outcomes, provider, silence)
 from harness.push_phones import CHANNEL, FCM
 from harness.push_service import DROP, RESET, SILENCE, Reply
+from harness.push_phones import LONG_SESSIONS
 from harness.shifted_clock import DAY, ShiftedClock
 
 
@@ -61,7 +62,7 @@ def test_a_long_text_is_cut_at_a_whole_character(notifying, services):
 
 def test_an_access_token_is_renewed_before_it_expires(tmp_path, services):
     clock = ShiftedClock(tmp_path)
-    server = services.server(tmp_path / "data", clock.environment).start()
+    server = services.server(tmp_path / "data", clock.environment | LONG_SESSIONS).start()
     try:
         anna, _, phone, room = talking(server, services)
         real, grants = services.fcm.now, []

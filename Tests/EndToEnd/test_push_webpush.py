@@ -13,6 +13,7 @@ from harness.push_outcomes import (
 from harness.push_phones import CHROME, FIREFOX, WEB_PUSH
 from harness.push_service import DROP, RESET, SILENCE, Reply
 from harness.push_webpush import WebPushes
+from harness.push_phones import LONG_SESSIONS
 from harness.shifted_clock import DAY, ShiftedClock
 from harness.waiting import wait_until
 
@@ -59,7 +60,7 @@ def test_each_push_service_gets_a_token_for_its_origin(notifying, services):
 
 def test_a_token_is_replaced_before_it_expires(tmp_path, services):
     clock = ShiftedClock(tmp_path)
-    server = services.server(tmp_path / "data", clock.environment).start()
+    server = services.server(tmp_path / "data", clock.environment | LONG_SESSIONS).start()
     try:
         anna, _, phone, room = talking(server, services)
         real = services.browsers.now

@@ -22,6 +22,8 @@ from .server import UNLIMITED, Server
 FIREFOX, CHROME = "updates.push.services.mozilla.com", "fcm.googleapis.com"
 APNS, SANDBOX, FCM, WEB_PUSH = KINDS = ("apns", "sandbox", "fcm", "webPush")
 CHANNEL = "messages"
+# For servers whose clocks a test sets.
+LONG_SESSIONS = {"HANSARD_ACCESS_TOKEN_LIFETIME": "604800"}
 
 
 @dataclass(frozen=True)
