@@ -91,7 +91,7 @@ private let rows = 64
       return fixture.checkpoints.counts.beside < passes + 4
     }
     // Had the log not begun anew, there would have been a pass for each `retryPages`.
-    #expect((fixture.written - written) * rowBytes / pageBytes > 2 * CheckpointPlan.pages)
+    #expect((fixture.written - written) * rowBytes / pageBytes > CheckpointPlan.pages)
     try fixture.finish()
   }
 }
