@@ -6,7 +6,7 @@ import Testing
 
 @testable import ChatService
 
-@Suite("A stream that waits for its turn to read", .timeLimit(.minutes(1)))
+@Suite("A stream that waits for its turn to read", .timeLimit(.minutes(5)))
 struct LiveTurnTests {
   /// A service whose slots for reads are taken, and a stream that wants one.
   private final class Fixture: Sendable {
