@@ -89,6 +89,8 @@ class Client:
     has_expired: bool = False
     # Whether the client does not know whether its session was refreshed.
     is_refreshing: bool = False
+    # The sessions that it tried to end. One stays if the server was killed first, or if the token had expired.
+    left_sessions: set[str] = field(default_factory=set)
     mirror: Mirror = field(default_factory=Mirror)
     cursor: str | None = None
     # The position up to which the client has everything.
@@ -251,6 +253,7 @@ class Client:
         tokens, self.tokens = self.tokens, None
         try:
             headers = {"Authorization": f"Bearer {tokens['accessToken']}"}
+            self.left_sessions.add(tokens["sessionId"])
             await self._call("DELETE", f"/v1/sessions/{tokens['sessionId']}", headers)
             async with asyncio.timeout(LEAVE_SECONDS):
                 return self._ended(await reading, counts, run)

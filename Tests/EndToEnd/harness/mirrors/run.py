@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ..failing_disk import FailingDisk
 from ..live_streams import mark
-from ..mirror import Mirror, differences, shown_to
+from ..mirror import Key, Mirror, differences, shown_to
 from ..people import Person, World
 from ..server import Server
 from .actions import ACTIONS, SCHEDULED_SECONDS
@@ -192,10 +192,14 @@ class Run:
             client.report(f"{len(lines)} differences from what the endpoints show:\n    " + "\n    ".join(lines[:SHOWN_LINES]))
 
     def _expect_sessions(self, sessions: list[dict], client: Client, expected: Mirror) -> None:
-        """Which session is the caller's own is different for each client. Sessions that were refreshed after what the client
-        has are not compared."""
+        """Which session is the caller's own is different for each client. A session that the client could not end was its own
+        before, and its copy can still say so: the new login did not change it. Sessions that were refreshed after what the
+        client has are not compared."""
         for session in sessions:
-            expected.store("session", session | {"isCurrent": session["id"] == client.tokens["sessionId"]})
+            id = session["id"]
+            copy = client.mirror.entities.get(Key("session", None, id), {}) if id in client.left_sessions else {}
+            is_current = id == client.tokens["sessionId"] or copy.get("isCurrent", False)
+            expected.store("session", session | {"isCurrent": is_current})
         later = {other.tokens["sessionId"] for other in self.clients
                  if other.is_refreshing or other.tokens["position"] > client.position}
         for key in expected.of_type("session"):
