@@ -18,7 +18,7 @@ extension Limits {
   public static let engineUpgradeSeconds = 10
   /// How long a session that has ended waits for its client to fetch the rest, in seconds.
   public static let engineClosingSeconds = 30
-  /// How long a WebSocket stays open for the last events when the server stops, in seconds.
+  /// How long a session stays open for the last events when the server stops, in seconds.
   public static let engineStopSeconds = 5
   /// The fragments of one WebSocket message.
   public static let engineFragments = 1_024

@@ -83,6 +83,8 @@ package struct HansardServer: Sendable {
       endStreams: { [live = chat.live] in
         live.endStreams()
         for engine in engines { engine.stop() }
+        let end = ContinuousClock.now + .seconds(Limits.engineStopSeconds)
+        for engine in engines { await engine.waitForSessions(until: end) }
       })
   }
 

@@ -10,7 +10,7 @@ import Synchronization
 package final class StartGate: Sendable {
   private enum Phase {
     case opening(String)
-    case open(any HTTPResponder<ServerContext>, sockets: WebSocketEndpoints, endStreams: @Sendable () -> Void)
+    case open(any HTTPResponder<ServerContext>, sockets: WebSocketEndpoints, endStreams: @Sendable () async -> Void)
   }
 
   private let phase = Mutex(Phase.opening("The server is starting."))
@@ -25,16 +25,17 @@ package final class StartGate: Sendable {
     }
   }
 
-  /// - Parameter endStreams: ends the requests that wait for changes, and opens no more of them.
+  /// - Parameter endStreams: ends the requests that wait for changes, opens no more of them, and returns when clients that
+  ///   poll had the time to fetch the end.
   func open(
     _ responder: some HTTPResponder<ServerContext>, sockets: WebSocketEndpoints,
-    endStreams: @escaping @Sendable () -> Void
+    endStreams: @escaping @Sendable () async -> Void
   ) {
     phase.withLock { $0 = .open(responder, sockets: sockets, endStreams: endStreams) }
   }
 
-  func endStreams() {
-    if case .open(_, _, let endStreams) = phase.withLock({ $0 }) { endStreams() }
+  func endStreams() async {
+    if case .open(_, _, let endStreams) = phase.withLock({ $0 }) { await endStreams() }
   }
 
   /// Nil while the service is being opened.
@@ -85,7 +86,7 @@ struct StreamShutdown: Service {
 
   func run() async throws {
     try await gracefulShutdown()
-    gate.endStreams()
+    await gate.endStreams()
   }
 }
 

@@ -652,7 +652,6 @@ def test_commands_over_polling_can_be_repeated_after_a_stop(own_world):
     assert [message["text"] for message in timeline(anna, room.id)] == [f"{each}" for each in numbers]
 
 
-@pytest.mark.xfail(reason="a client that polls gets only one more response once the server stops", strict=True)
 def test_commands_in_flight_over_polling_have_acknowledgements_before_the_end(own_world):
     anna = own_world.user("Anna")
     room = anna.room("Tea")

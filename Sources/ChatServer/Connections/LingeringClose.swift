@@ -25,7 +25,16 @@ final class LingeringClose: ChannelInboundHandler {
     channel.closeFuture.whenComplete { _ in limit.cancel() }
   }
 
+  // Where the channel does not read by itself, nobody behind this handler asks for more.
+
+  func handlerAdded(context: ChannelHandlerContext) { context.read() }
+
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    context.fireChannelReadComplete()
+    context.read()
+  }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if event as? ChannelEvent == .inputClosed { context.close(promise: nil) }

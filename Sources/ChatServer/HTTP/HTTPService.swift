@@ -52,7 +52,10 @@ struct HTTPService<Responder: HTTPResponder>: Service where Responder.Context ==
   /// Closes a connection whose response has `Connection: close`, for example after HEAD for a stream. Hummingbird does
   /// so only if the request has this field, and would serve the requests that follow.
   private static func end(_ channel: any Channel) async throws {
-    channel.close(mode: .output, promise: nil)
+    try await channel.eventLoop.submit {
+      try channel.pipeline.syncOperations.addHandler(LingeringClose(), position: .first)
+      channel.close(mode: .output, promise: nil)
+    }.get()
     let limit = channel.eventLoop.scheduleTask(in: LingeringClose.time) { channel.close(promise: nil) }
     try await channel.closeFuture.get()
     limit.cancel()

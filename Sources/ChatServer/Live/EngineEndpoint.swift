@@ -26,6 +26,9 @@ final class EngineEndpoint: Sendable {
     var isStopping = false
   }
 
+  /// How often the server looks whether all sessions have ended when it stops, in milliseconds.
+  private static let stopMilliseconds = 20
+
   let settings: Settings
   private let sessions = Mutex(Sessions())
   private let addresses = AddressLimit(
@@ -73,6 +76,14 @@ final class EngineEndpoint: Sendable {
       return Array(sessions.byID.values)
     }
     for session in open { session.stop() }
+  }
+
+  /// Returns when no session is open. A client that polls fetches the end of its session with its next requests, and the
+  /// server closes idle connections once this has returned.
+  func waitForSessions(until end: ContinuousClock.Instant) async {
+    while sessions.withLock({ !$0.byID.isEmpty }), .now < end, !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(Self.stopMilliseconds))
+    }
   }
 }
 
