@@ -32,7 +32,8 @@ def check(services, server, plan: Plan) -> None:
 
 def test_kills_lose_and_repeat_nothing_at_the_push_services(tmp_path, authority):
     services = PushServices(authority, tmp_path / "push")
-    check(services, services.server(tmp_path / "data"), PLAN)
+    # There are no silent notifications yet that tell devices of a marker that moved on another one.
+    check(services, services.server(tmp_path / "data"), replace(PLAN, reads=0))
 
 
 def test_kills_lose_and_repeat_nothing_at_a_webhook(tmp_path):

@@ -42,14 +42,23 @@ enum JSONBody {
 
   private static func refusal(for error: DecodingError) -> Refusal {
     switch error {
-    case .keyNotFound(let key, _): return .invalidField("The field \"\(key.stringValue)\" is missing.")
+    case .keyNotFound(let key, let context):
+      return .invalidField("The field \"\(name(context.codingPath + [key]))\" is missing.")
     case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      guard let field = context.codingPath.last else { return .invalidField("The body must be a JSON object.") }
-      return .invalidField("The field \"\(field.stringValue)\" has the wrong type.")
+      guard !context.codingPath.isEmpty else { return .invalidField("The body must be a JSON object.") }
+      return .invalidField("The field \"\(name(context.codingPath))\" has the wrong type.")
     case .dataCorrupted(let context):
-      let field = context.codingPath.last.map { "The field \"\($0.stringValue)\"" } ?? "The body"
+      let field = context.codingPath.isEmpty ? "The body" : "The field \"\(name(context.codingPath))\""
       return .invalidField("\(field) is invalid: \(context.debugDescription).")
     @unknown default: return .invalidField("The body is invalid.")
+    }
+  }
+
+  /// Where a field is in the body, such as `quietHours.from` or `mutedKinds[0]`.
+  private static func name(_ path: [any CodingKey]) -> String {
+    path.reduce("") { name, key in
+      if let index = key.intValue { return name + "[\(index)]" }
+      return name.isEmpty ? key.stringValue : "\(name).\(key.stringValue)"
     }
   }
 
