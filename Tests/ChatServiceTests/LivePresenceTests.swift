@@ -252,7 +252,7 @@ struct LivePresenceTests {
     try company.fixture.close()
   }
 
-  @Test("the same holds if others are told of that user only after the last stream ended")
+  @Test("the same holds if others see that the user is online only after the last stream ended")
   func graceUnseen() async throws {
     let company = try await Company()
     let bobs = try company.stream(company.bob)
