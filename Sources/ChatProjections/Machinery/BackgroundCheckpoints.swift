@@ -1,10 +1,11 @@
+import ChatPrimitives
 import Dispatch
 import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// Writes the write-ahead log of a read model into its file, on a thread and a connection of its own. `CheckpointPlan` decides
-/// when.
+/// Writes the write-ahead log of a read model into its file, on a connection of its own and a thread with low priority, which
+/// runs only during the passes. `CheckpointPlan` decides when.
 ///
 /// Errors are ignored, as SQLite does with its automatic checkpoints: the log stays complete, and the next checkpoint
 /// tries again.
@@ -17,7 +18,9 @@ final class BackgroundCheckpoints: Sendable {
 
   private let pool: DatabasePool
   private let connection: DatabaseQueue
-  private let queue: DispatchQueue
+  private let threadName: String
+  /// Entered while a thread makes passes.
+  private let passes = DispatchGroup()
   private let state = Mutex((plan: CheckpointPlan(), counts: Counts()))
 
   /// Replaces the automatic checkpoints of the pool's writer, until `close`.
@@ -25,7 +28,7 @@ final class BackgroundCheckpoints: Sendable {
   init(_ pool: DatabasePool, _ connection: DatabaseQueue, name: String) throws {
     self.pool = pool
     self.connection = connection
-    queue = DispatchQueue(label: "checkpoint-\(name)")
+    threadName = "wal-\(name)"
     try pool.writeWithoutTransaction { database in
       // The hook retains this object, and `close` releases it.
       let context = Unmanaged.passRetained(self).toOpaque()
@@ -50,7 +53,7 @@ final class BackgroundCheckpoints: Sendable {
   }
 
   /// Waits for the passes that have begun.
-  func waitForPasses() { queue.sync {} }
+  func waitForPasses() { passes.wait() }
 
   var counts: Counts { state.withLock { $0.counts } }
 
@@ -63,7 +66,13 @@ final class BackgroundCheckpoints: Sendable {
     }
     switch step {
     case .none: break
-    case .begin: queue.async { self.copy() }
+    case .begin:
+      // Entered here, so that `waitForPasses` cannot miss the thread.
+      passes.enter()
+      LowPriorityThread.start(threadName) { [self] in
+        copy()
+        passes.leave()
+      }
     case .finish: sqlite3_wal_checkpoint_v2(writer, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
   }

@@ -1,13 +1,9 @@
+import ChatPrimitives
 private import Dispatch
-private import Foundation
-private import Glibc
 import Synchronization
 
 /// Seals full segments on a separate thread, which runs only while there are segments to seal.
 final class BackgroundSealer: Sendable {
-  /// The thread's nice value. Sealing can wait, requests cannot.
-  private static let niceness: Int32 = 10
-
   private enum State {
     case resting
     case running
@@ -45,15 +41,10 @@ final class BackgroundSealer: Sendable {
       }
     }
     guard mustStart else { return }
-    let thread = Thread { [self] in
-      // The thread sets its own name, because only then does the system show it too.
-      Thread.current.name = "hansard-sealer"
-      // On Linux the nice value applies to the calling thread. If the call fails, sealing only has a higher priority.
-      _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+    LowPriorityThread.start("hansard-sealer") { [self] in
       withExtendedLifetime(lock) { run() }
       life.leave()
     }
-    thread.start()
   }
 
   /// Prevents new work and returns when the thread has ended.
