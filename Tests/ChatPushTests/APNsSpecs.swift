@@ -31,7 +31,7 @@ struct APNsSpecs {
     let update = APNsRequest.headers(
       samplePayload(.silent(setsBadge: true), kind: .update), topic: "t", authorization: nil)
     #expect(update["apns-push-type"] == ["alert"] && update["apns-priority"] == ["5"])
-    #expect(update["apns-collapse-id"] == ["update"])
+    #expect(update["apns-collapse-id"] == ["update.\(tea)"])
     let change = APNsRequest.headers(
       samplePayload(.silent(setsBadge: false), kind: .roomChange), topic: "t", authorization: nil)
     #expect(change["apns-push-type"] == ["background"] && change["apns-priority"] == ["5"])

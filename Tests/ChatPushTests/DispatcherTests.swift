@@ -32,7 +32,7 @@ private func company() -> [RecordedEvent] {
       let position = log.send(2)
       try await eventually { log.outcomes.last.map { $0.settledThrough >= position } ?? false }
       #expect(Set(sender.sent.map(\.key.device)) == [bensPhone, bensTablet, carlasPhone])
-      #expect(sender.sent.allSatisfy { $0.key.position == position && $0.badge == 2 })
+      #expect(sender.sent.allSatisfy { $0.key.position == position && $0.delivery.badge == 2 })
       #expect(Set(sender.sent.map(\.deliveryKey)).count == 3)
     }
     #expect(sender.isClosed)
@@ -66,7 +66,7 @@ private func company() -> [RecordedEvent] {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let isOpen = Mutex(false)
     let sender = ScriptedSender { notification, _ in
-      guard notification.key.device == bensPhone, notification.message.text == "text 1" else { return .delivered(response: "200") }
+      guard notification.key.device == bensPhone, notification.content.text == "text 1" else { return .delivered(response: "200") }
       return isOpen.withLock { $0 } ? .delivered(response: "200") : .failed(reason: "not yet")
     }
     try await withPush(folder, log, sender) {
@@ -144,7 +144,7 @@ private func company() -> [RecordedEvent] {
       try await withPush(folder, again, sender) {
         try await eventually { again.outcomes.last.map { $0.settledThrough >= sent[1] } ?? false }
         #expect(Set(sender.sent.map(\.key.device)) == [carlasPhone] && sender.sent.map(\.key.position) == sent)
-        #expect(sender.sent.map(\.badge) == [1, 2])
+        #expect(sender.sent.map(\.delivery.badge) == [1, 2])
         let before = Set(refusing.sent.filter { $0.key.device == carlasPhone }.map(\.deliveryKey))
         #expect(before.isSubset(of: Set(sender.sent.map(\.deliveryKey))))
       }

@@ -5,7 +5,7 @@ import Testing
 @testable import ChatPush
 
 @Suite struct ExplanationTests {
-  @Test("every device of everyone who was, had been or came to be a member is accounted for, as of the message")
+  @Test("every device of everyone who was, had been or came to be a member is accounted for, as of the event")
   func explains() throws {
     let dora = UserID.numbered(4)
     var script = Script()
@@ -31,14 +31,14 @@ import Testing
     let explanation = try PushExplanation(of: position, in: log)
     #expect(
       explanation.decisions == [
-        .init(user: anna, device: annasPhone, decision: .silent(.sendersOwn)),
-        .init(user: ben, device: bensPhone, decision: .notify(badge: 2)),
+        .init(user: anna, device: annasPhone, decision: .notify(FanOut.Delivery(kind: .sent, badge: 0))),
+        .init(user: ben, device: bensPhone, decision: .notify(FanOut.Delivery(kind: .message, badge: 2))),
         .init(user: ben, device: bensTablet, decision: .silent(.noToken)),
         .init(user: carla, device: carlasPhone, decision: .silent(.left)),
         .init(user: dora, device: .numbered(41), decision: .silent(.beforeJoin)),
       ])
     for wrong in [LogPosition.origin, LogPosition(1), log.head.next] {
-      #expect(throws: PushExplanationError.notAMessage(wrong, head: log.head)) {
+      #expect(throws: PushExplanationError.notifiesNobody(wrong, head: log.head)) {
         try PushExplanation(of: wrong, in: log)
       }
     }

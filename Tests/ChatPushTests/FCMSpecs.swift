@@ -34,12 +34,12 @@ struct FCMSpecs {
     #expect(aps["badge"] as? Int == 3 && aps["alert"] == nil, "Firebase adds the text")
   }
 
-  @Test("a silent message has data only, and replaces the last of its kind")
+  @Test("a silent message has data only, and replaces the last of its kind and room")
   func silent() throws {
     let message = try message(samplePayload(.silent(setsBadge: true), kind: .update))
     #expect(message["notification"] == nil)
     let android = try #require(message["android"] as? [String: Any])
-    #expect(android["priority"] as? String == "NORMAL" && android["collapse_key"] as? String == "update")
+    #expect(android["priority"] as? String == "NORMAL" && android["collapse_key"] as? String == "update.\(tea)")
     #expect(android["notification"] == nil)
   }
 

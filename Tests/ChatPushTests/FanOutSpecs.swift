@@ -3,157 +3,80 @@ import ChatPrimitives
 import ChatPush
 import Testing
 
-/// Given the members of a room and a message, who is notified, with what badge, and why the others are not.
+private let sentAt = Timestamp(milliseconds: 1000)
+private let kitchen = WorkspaceID.numbered(7)
+
+private func event(
+  _ change: PushEvent.Change, by actor: UserID? = anna, on device: DeviceID? = nil, originalTime: Timestamp? = nil
+) -> PushEvent {
+  PushEvent(
+    position: LogPosition(9), time: sentAt, originalTime: originalTime, actor: actor, device: device, change: change)
+}
+
+private func message(
+  _ text: String? = "hello", thread: ThreadRoot? = nil, mentions: Mentions = Mentions(), by author: UserID = anna,
+  on device: DeviceID? = nil, originalTime: Timestamp? = nil
+) -> PushEvent {
+  let content = text.map { MessageContent(text: $0, details: MessageDetails(mentions: mentions)) }
+  return event(
+    .message(tea, PushEvent.Message(id: .numbered(5), thread: thread, content: content)), by: author, on: device,
+    originalTime: originalTime)
+}
+
+private func phone(
+  _ id: DeviceID, _ level: NotificationLevel = .all, roomChanges: Bool = false
+) -> FanOut.Device {
+  FanOut.Device(
+    id: id, token: PushToken(provider: .apns, token: "t-\(id)"), level: level, roomChanges: roomChanges)
+}
+
+private func recipient(
+  _ user: UserID, _ membership: FanOut.Membership?, _ devices: [FanOut.Device],
+  preferences: UserPreferences = UserPreferences()
+) -> FanOut.Recipient {
+  FanOut.Recipient(user: user, membership: membership, preferences: preferences, devices: devices)
+}
+
+/// A member of the room who has read nothing.
+private func recipient(
+  _ user: UserID, _ devices: [FanOut.Device], preferences: UserPreferences = UserPreferences()
+) -> FanOut.Recipient {
+  recipient(user, .member(FanOut.Member()), devices, preferences: preferences)
+}
+
+private func notify(_ kind: PushKind, badge: UInt64 = 4) -> FanOut.Decision {
+  .notify(FanOut.Delivery(kind: kind, badge: badge))
+}
+
+private func decisions(
+  on event: PushEvent, in context: FanOut.RoomContext = FanOut.RoomContext(), _ recipients: FanOut.Recipient...
+) -> [FanOut.Decision] {
+  FanOut.decisions(on: event, in: context, for: recipients) { _ in 4 }.map(\.decision)
+}
+
+/// Given an event and the users whom it may concern, who is notified, how, with what badge, and why the others are not.
 @Suite struct FanOutSpecs {
-  private static let sent = Timestamp(milliseconds: 1000)
-
-  private func message(
-    originalTime: Timestamp? = nil, text: String? = "hello", thread: ThreadRoot? = nil, mentions: Mentions = Mentions()
-  ) -> FanOut.SentMessage {
-    FanOut.SentMessage(
-      position: LogPosition(9), time: Self.sent, room: tea, message: .numbered(5), sender: anna,
-      originalTime: originalTime, text: text, thread: thread, mentions: mentions)
-  }
-
-  private func phone(_ id: DeviceID, _ level: NotificationLevel = .all) -> FanOut.Device {
-    FanOut.Device(id: id, token: PushToken(provider: .apns, token: "t-\(id)"), level: level)
-  }
-
-  private func recipient(
-    _ user: UserID, _ membership: FanOut.Membership = .member(mutedUntil: nil), _ devices: [FanOut.Device]
-  ) -> FanOut.Recipient {
-    FanOut.Recipient(user: user, membership: membership, devices: devices)
-  }
-
-  private func decision(_ membership: FanOut.Membership) -> FanOut.Decision? {
-    FanOut.decisions(on: message(), for: [recipient(ben, membership, [phone(bensPhone)])]) { _ in 4 }.first?.decision
-  }
-
   @Test("each device of each other member is notified, with its user's badge")
   func members() {
     let decisions = FanOut.decisions(
       on: message(),
-      for: [
-        recipient(ben, .member(mutedUntil: nil), [phone(bensPhone), phone(bensTablet)]),
-        recipient(carla, .member(mutedUntil: nil), [phone(carlasPhone)]),
-      ]
+      for: [recipient(ben, [phone(bensPhone), phone(bensTablet)]), recipient(carla, [phone(carlasPhone)])]
     ) { $0 == ben ? 7 : 2 }
     #expect(
       decisions == [
-        .init(user: ben, device: bensPhone, decision: .notify(badge: 7)),
-        .init(user: ben, device: bensTablet, decision: .notify(badge: 7)),
-        .init(user: carla, device: carlasPhone, decision: .notify(badge: 2)),
+        .init(user: ben, device: bensPhone, decision: notify(.message, badge: 7)),
+        .init(user: ben, device: bensTablet, decision: notify(.message, badge: 7)),
+        .init(user: carla, device: carlasPhone, decision: notify(.message, badge: 2)),
       ])
-  }
-
-  @Test("no device of the sender is notified")
-  func sender() {
-    let decisions = FanOut.decisions(
-      on: message(), for: [recipient(anna, .member(mutedUntil: nil), [phone(annasPhone), phone(bensPhone)])]
-    ) { _ in 1 }
-    #expect(decisions.map(\.decision) == [.silent(.sendersOwn), .silent(.sendersOwn)])
-  }
-
-  @Test("a mute holds until its time and not at it")
-  func muted() {
-    #expect(decision(.member(mutedUntil: Self.sent.adding(milliseconds: 1))) == .silent(.mutedRoom))
-    #expect(decision(.member(mutedUntil: Self.sent)) == .notify(badge: 4))
-    #expect(decision(.member(mutedUntil: Self.sent.adding(milliseconds: -1))) == .notify(badge: 4))
-  }
-
-  @Test("former and later members are not notified")
-  func membership() {
-    #expect(decision(.left(at: LogPosition(8))) == .silent(.left))
-    #expect(decision(.joinsLater) == .silent(.beforeJoin))
-  }
-
-  @Test("an imported or erased message notifies nobody")
-  func imported() {
-    let recipients = [
-      recipient(anna, .member(mutedUntil: nil), [phone(annasPhone)]),
-      recipient(ben, .left(at: LogPosition(2)), [phone(bensPhone)]),
-    ]
-    let imported = FanOut.decisions(on: message(originalTime: Self.sent), for: recipients) { _ in 1 }
-    #expect(imported.map(\.decision) == [.silent(.imported), .silent(.imported)])
-    let erased = FanOut.decisions(on: message(text: nil), for: recipients) { _ in 1 }
-    #expect(erased.map(\.decision) == [.silent(.erased), .silent(.erased)])
-  }
-
-  @Test(
-    "a device is notified of what its level lets through",
-    arguments: [
-      (Mentions(), false, .silent(.mentionsOnly)), (Mentions(users: [carla]), false, .silent(.mentionsOnly)),
-      (Mentions(users: [ben]), false, .notify(badge: 4)), (Mentions(everyone: true), false, .notify(badge: 4)),
-      (Mentions(), true, .notify(badge: 4)),
-    ] as [(Mentions, Bool, FanOut.Decision)])
-  func levels(mentions: Mentions, isDirect: Bool, expected: FanOut.Decision) {
-    let devices = [phone(bensPhone, .mentions), phone(bensTablet, .none), phone(annasPhone, .all)]
-    let decisions = FanOut.decisions(
-      on: message(mentions: mentions), in: FanOut.RoomContext(isDirect: isDirect),
-      for: [recipient(ben, .member(mutedUntil: nil), devices)]
-    ) { _ in 4 }
-    #expect(decisions.map(\.decision) == [expected, .silent(.notificationsOff), .notify(badge: 4)])
-  }
-
-  @Test(
-    "a message in a thread notifies its followers and mentioned users",
-    arguments: [
-      ([], Mentions(), false, .silent(.notFollowing)), ([carla], Mentions(), false, .silent(.notFollowing)),
-      ([ben], Mentions(), false, .notify(badge: 4)), ([], Mentions(users: [ben]), false, .notify(badge: 4)),
-      ([], Mentions(everyone: true), false, .notify(badge: 4)), ([], Mentions(), true, .notify(badge: 4)),
-    ] as [(Set<UserID>, Mentions, Bool, FanOut.Decision)])
-  func threads(followers: Set<UserID>, mentions: Mentions, isDirect: Bool, expected: FanOut.Decision) {
-    let root = ThreadRoot(message: .numbered(4), ordinal: 2)
-    let decisions = FanOut.decisions(
-      on: message(thread: root, mentions: mentions), in: FanOut.RoomContext(isDirect: isDirect, followers: followers),
-      for: [recipient(ben, .member(mutedUntil: nil), [phone(bensPhone)])]
-    ) { _ in 4 }
-    #expect(decisions.map(\.decision) == [expected])
-  }
-
-  @Test("a disabled user is not notified, and a mute also applies to mentions")
-  func disabled() {
-    func decision(_ recipient: FanOut.Recipient) -> FanOut.Decision? {
-      FanOut.decisions(on: message(mentions: Mentions(users: [ben])), for: [recipient]) { _ in 4 }.first?.decision
-    }
-    let until = Self.sent.adding(milliseconds: 1)
-    #expect(
-      decision(
-        FanOut.Recipient(
-          user: ben, membership: .member(mutedUntil: until), isDisabled: true, devices: [phone(bensPhone)]))
-        == .silent(.accountDisabled))
-    #expect(decision(recipient(ben, .member(mutedUntil: until), [phone(bensPhone)])) == .silent(.mutedRoom))
-  }
-
-  @Test("a user who has blocked the sender is not notified, even if mentioned or disabled")
-  func blocked() {
-    let recipient = FanOut.Recipient(
-      user: ben, membership: .member(mutedUntil: Self.sent.adding(milliseconds: 1)), isDisabled: true,
-      hasBlockedSender: true, devices: [phone(bensPhone, .none)])
-    let decisions = FanOut.decisions(on: message(mentions: Mentions(users: [ben])), for: [recipient]) { _ in 4 }
-    #expect(decisions.map(\.decision) == [.silent(.blocked)])
-    let left = FanOut.Recipient(
-      user: ben, membership: .left(at: LogPosition(8)), hasBlockedSender: true, devices: [phone(bensPhone)])
-    #expect(FanOut.decisions(on: message(), for: [left]) { _ in 4 }.map(\.decision) == [.silent(.left)])
-  }
-
-  @Test("a device without a token is not notified, its user's other devices are")
-  func token() {
-    let decisions = FanOut.decisions(
-      on: message(),
-      for: [recipient(ben, .member(mutedUntil: nil), [FanOut.Device(id: bensTablet, token: nil), phone(bensPhone)])]
-    ) { _ in 3 }
-    #expect(decisions.map(\.decision) == [.silent(.noToken), .notify(badge: 3)])
   }
 
   @Test("the badge is counted once for each notified user, and for nobody else")
   func badges() {
     var asked: [UserID] = []
     _ = FanOut.decisions(
-      on: message(),
+      on: message(on: annasPhone),
       for: [
-        recipient(anna, .member(mutedUntil: nil), [phone(annasPhone)]),
-        recipient(ben, .member(mutedUntil: nil), [phone(bensPhone), phone(bensTablet)]),
+        recipient(anna, [phone(annasPhone)]), recipient(ben, [phone(bensPhone), phone(bensTablet)]),
         recipient(carla, .left(at: LogPosition(1)), [phone(carlasPhone)]),
       ]
     ) { user in
@@ -161,5 +84,302 @@ import Testing
       return 1
     }
     #expect(asked == [ben])
+  }
+
+  @Test("an imported or erased message notifies nobody")
+  func imported() {
+    let recipients = [recipient(anna, [phone(annasPhone)]), recipient(ben, .left(at: LogPosition(2)), [phone(bensPhone)])]
+    let cases: [(PushEvent, FanOut.SilenceReason)] = [(message(originalTime: sentAt), .imported), (message(nil), .erased)]
+    for (event, reason) in cases {
+      let found = FanOut.decisions(on: event, for: recipients) { _ in 1 }
+      #expect(found.map(\.decision) == [.silent(reason), .silent(reason)])
+    }
+  }
+
+  @Test("former and later members are not notified")
+  func membership() {
+    #expect(decisions(on: message(), recipient(ben, .left(at: LogPosition(8)), [phone(bensPhone)])) == [.silent(.left)])
+    #expect(decisions(on: message(), recipient(ben, .joinsLater, [phone(bensPhone)])) == [.silent(.beforeJoin)])
+  }
+
+  @Test("a device without a token is not notified, its user's other devices are")
+  func token() {
+    let devices = [FanOut.Device(id: bensTablet, token: nil), phone(bensPhone)]
+    #expect(decisions(on: message(), recipient(ben, devices)) == [.silent(.noToken), notify(.message)])
+  }
+}
+
+@Suite struct PushKindSpecs {
+  private static let root = ThreadRoot(message: .numbered(4), ordinal: 2)
+
+  @Test("the sender's other devices get a silent notification; the device that sent it gets none")
+  func sent() {
+    let own = recipient(anna, [phone(annasPhone), phone(bensTablet)])
+    #expect(decisions(on: message(on: annasPhone), own) == [.silent(.ownDevice), notify(.sent)])
+    #expect(decisions(on: message(), own) == [notify(.sent), notify(.sent)])
+    // Another user may have a device with the same ID.
+    let bens = recipient(ben, [phone(annasPhone)])
+    #expect(decisions(on: message(on: annasPhone), bens) == [notify(.message)])
+  }
+
+  @Test(
+    "the kind of a message is the first that applies: mention, reply, reminder, message",
+    arguments: [
+      (Mentions(), false, false, false, .message), (Mentions(users: [carla]), false, false, false, .message),
+      (Mentions(users: [ben]), true, true, true, .mention), (Mentions(everyone: true), false, true, true, .mention),
+      (Mentions(), false, true, true, .reply), (Mentions(), false, true, false, .reminder),
+    ] as [(Mentions, Bool, Bool, Bool, PushKind)])
+  func kinds(mentions: Mentions, isDirect: Bool, wasScheduled: Bool, follows: Bool, expected: PushKind) {
+    let context = FanOut.RoomContext(
+      isDirect: isDirect, wasScheduled: wasScheduled, followers: follows ? [ben] : [])
+    let sent = message(thread: follows ? Self.root : nil, mentions: mentions)
+    #expect(decisions(on: sent, in: context, recipient(ben, [phone(bensPhone)])) == [notify(expected)])
+  }
+
+  @Test("in a direct room every message is a mention")
+  func direct() {
+    let context = FanOut.RoomContext(isDirect: true)
+    #expect(decisions(on: message(), in: context, recipient(ben, [phone(bensPhone)])) == [notify(.mention)])
+  }
+
+  @Test("a scheduled message reminds its author too, also in a thread")
+  func reminder() {
+    let context = FanOut.RoomContext(wasScheduled: true)
+    let devices = [phone(annasPhone)]
+    #expect(decisions(on: message(), in: context, recipient(anna, devices)) == [notify(.reminder)])
+    let inThread = message(thread: Self.root)
+    #expect(decisions(on: inThread, in: context, recipient(anna, devices)) == [notify(.reminder)])
+    #expect(
+      decisions(on: inThread, in: context, recipient(ben, [phone(bensPhone)])) == [.silent(.notFollowing)])
+  }
+
+  @Test("a message in a thread notifies its followers and mentioned users")
+  func threads() {
+    let cases: [(Set<UserID>, Mentions, FanOut.Decision)] = [
+      ([], Mentions(), .silent(.notFollowing)), ([carla], Mentions(), .silent(.notFollowing)),
+      ([ben], Mentions(), notify(.reply)), ([], Mentions(users: [ben]), notify(.mention)),
+      ([], Mentions(everyone: true), notify(.mention)),
+    ]
+    for (followers, mentions, expected) in cases {
+      let found = decisions(
+        on: message(thread: Self.root, mentions: mentions), in: FanOut.RoomContext(followers: followers),
+        recipient(ben, [phone(bensPhone)]))
+      #expect(found == [expected])
+    }
+  }
+
+  @Test("a reaction notifies the author of the message, unless it is the author's own")
+  func reaction() {
+    func reaction(to author: UserID?) -> PushEvent {
+      event(.reaction(tea, .numbered(5), emoji: "👍", messageAuthor: author))
+    }
+    #expect(decisions(on: reaction(to: ben), recipient(ben, [phone(bensPhone)])) == [notify(.reaction)])
+    #expect(decisions(on: reaction(to: carla), recipient(ben, [phone(bensPhone)])) == [.silent(.roomChangesOff)])
+    #expect(decisions(on: reaction(to: nil), recipient(ben, [phone(bensPhone)])) == [.silent(.roomChangesOff)])
+    #expect(decisions(on: reaction(to: anna), recipient(anna, [phone(annasPhone)])) == [.silent(.roomChangesOff)])
+  }
+
+  @Test("an added or invited user is notified")
+  func comingIn() {
+    let added = event(.added(tea, ben))
+    #expect(decisions(on: added, recipient(ben, [phone(bensPhone)])) == [notify(.added)])
+    #expect(decisions(on: added, recipient(carla, [phone(carlasPhone)])) == [.silent(.roomChangesOff)])
+    let invited = event(.invitation(kitchen, ben))
+    #expect(decisions(on: invited, recipient(ben, nil, [phone(bensPhone)])) == [notify(.invitation)])
+  }
+
+  @Test("reading updates the user's other devices")
+  func reading() {
+    let read = event(.reading(tea, ben, through: .numbered(3)), by: ben, on: bensPhone)
+    let bens = recipient(ben, [phone(bensPhone), phone(bensTablet)])
+    #expect(decisions(on: read, bens) == [.silent(.ownDevice), notify(.update)])
+  }
+
+  @Test("a deleted message updates the devices of those who had not read it")
+  func deletion() {
+    let deleted = event(.deletion(tea, .numbered(5), at: .room(5)))
+    let cases: [(UInt64, FanOut.Decision)] = [
+      (4, notify(.update)), (5, .silent(.nothingToClear)), (6, .silent(.nothingToClear)),
+    ]
+    for (readThrough, expected) in cases {
+      let member = FanOut.Membership.member(FanOut.Member(readThrough: readThrough))
+      #expect(decisions(on: deleted, recipient(ben, member, [phone(bensPhone)])) == [expected])
+    }
+    let reply = event(.deletion(tea, .numbered(5), at: MessageLocation(thread: 2, ordinal: 1)))
+    let context = FanOut.RoomContext(followers: [ben])
+    #expect(decisions(on: reply, in: context, recipient(ben, [phone(bensPhone)])) == [notify(.update)])
+    #expect(
+      decisions(on: reply, in: context, recipient(carla, [phone(carlasPhone)])) == [.silent(.nothingToClear)])
+  }
+
+  @Test("a user who has left is updated; later changes do not concern the user")
+  func departure() {
+    let gone = recipient(ben, .left(at: LogPosition(9)), [phone(bensPhone, roomChanges: true)])
+    #expect(decisions(on: event(.departed(tea, ben)), gone) == [notify(.update)])
+    #expect(decisions(on: event(.departed(tea, carla)), gone) == [.silent(.left)])
+  }
+
+  @Test(
+    "a device that asked for it is told of what changes in a room without a message",
+    arguments: [
+      .room(tea, nil), .room(tea, .numbered(5)), .added(tea, carla), .departed(tea, carla),
+      .reaction(tea, .numbered(5), emoji: "👍", messageAuthor: carla), .deletion(tea, .numbered(5), at: .room(0)),
+    ] as [PushEvent.Change])
+  func roomChanges(change: PushEvent.Change) {
+    let devices = [phone(bensPhone, .none, roomChanges: true), phone(bensTablet)]
+    let found = decisions(on: event(change), recipient(ben, devices))
+    #expect(found.first == notify(.roomChange))
+    #expect(found.last == .silent(change.isDeletion ? .nothingToClear : .roomChangesOff))
+    #expect(
+      decisions(on: event(change, by: ben, on: bensPhone), recipient(ben, devices)).first == .silent(.ownDevice))
+  }
+
+  @Test("a device that shows no alert of a change still learns of it if it asked for changes")
+  func fallback() {
+    let reaction = event(.reaction(tea, .numbered(5), emoji: "👍", messageAuthor: ben))
+    let preferences = UserPreferences(mutedKinds: [.reaction])
+    let devices = [phone(bensPhone, roomChanges: true), phone(bensTablet)]
+    #expect(
+      decisions(on: reaction, recipient(ben, devices, preferences: preferences))
+        == [notify(.roomChange), .silent(.kindMuted)])
+    #expect(decisions(on: reaction, recipient(ben, devices)) == [notify(.reaction), notify(.reaction)])
+  }
+}
+
+@Suite struct PushPreferenceSpecs {
+  private func member(
+    mutedUntil: Timestamp? = nil, level: NotificationLevel? = nil
+  ) -> FanOut.Membership { .member(FanOut.Member(mutedUntil: mutedUntil, level: level)) }
+
+  @Test("a mute holds until its time and not at it, and for mentions too")
+  func muted() {
+    let cases: [(Int64, FanOut.Decision)] = [
+      (1, .silent(.mutedRoom)), (0, notify(.mention)), (-1, notify(.mention)),
+    ]
+    for (milliseconds, expected) in cases {
+      let membership = member(mutedUntil: sentAt.adding(milliseconds: milliseconds))
+      let sent = message(mentions: Mentions(users: [ben]))
+      #expect(decisions(on: sent, recipient(ben, membership, [phone(bensPhone)])) == [expected])
+    }
+  }
+
+  @Test(
+    "the level of the room counts before that of the user, and the device can only lower it",
+    arguments: [
+      (nil, .all, .all, .all), (nil, .mentions, .all, .mentions), (nil, NotificationLevel.none, .all, .none), (.all, .none, .all, .all),
+      (.all, .none, .mentions, .mentions), (NotificationLevel.none, .all, .all, .none), (.mentions, .all, .none, .none),
+      (.mentions, .all, .all, .mentions), (.all, .all, .none, .none),
+    ] as [(NotificationLevel?, NotificationLevel, NotificationLevel, NotificationLevel)])
+  func levels(
+    room: NotificationLevel?, user: NotificationLevel, device: NotificationLevel, effective: NotificationLevel
+  ) {
+    let preferences = UserPreferences(notifications: user)
+    func decision(_ mentions: Mentions) -> [FanOut.Decision] {
+      decisions(
+        on: message(mentions: mentions),
+        recipient(ben, member(level: room), [phone(bensPhone, device)], preferences: preferences))
+    }
+    switch effective {
+    case .all: #expect(decision(Mentions()) == [notify(.message)])
+    case .mentions: #expect(decision(Mentions()) == [.silent(.mentionsOnly)])
+    case .none: #expect(decision(Mentions()) == [.silent(.notificationsOff)])
+    }
+    let mentioned = decision(Mentions(users: [ben]))
+    #expect(mentioned == (effective == .none ? [.silent(.notificationsOff)] : [notify(.mention)]))
+  }
+
+  @Test("the level mentions shows what concerns the user personally")
+  func personal() {
+    #expect(PushKind.allCases.filter(\.isPersonal) == [.mention, .reply, .reminder, .invitation, .added])
+  }
+
+  @Test("a user can switch off each kind, and only that one")
+  func mutedKinds() {
+    let context = FanOut.RoomContext(wasScheduled: true)
+    for kind in AlertKind.allCases {
+      let preferences = UserPreferences(mutedKinds: [kind])
+      let bens = recipient(ben, [phone(bensPhone)], preferences: preferences)
+      #expect(
+        decisions(on: message(), in: context, bens) == [kind == .reminder ? .silent(.kindMuted) : notify(.reminder)])
+      #expect(decisions(on: message(), bens) == [kind == .message ? .silent(.kindMuted) : notify(.message)])
+    }
+  }
+
+  @Test("silent kinds ignore levels, mutes and kinds")
+  func silentKinds() {
+    let preferences = UserPreferences(notifications: .none, mutedKinds: AlertKinds(AlertKind.allCases))
+    let membership = member(mutedUntil: sentAt.adding(milliseconds: 1), level: NotificationLevel.none)
+    let annas = recipient(anna, membership, [phone(annasPhone, .none)], preferences: preferences)
+    #expect(decisions(on: message(), annas) == [notify(.sent)])
+    let read = event(.reading(tea, anna, through: .numbered(3)))
+    #expect(decisions(on: read, annas) == [notify(.update)])
+  }
+
+  @Test("in quiet hours an alert is silent; what is silent anyway does not change")
+  func quiet() throws {
+    let hours = QuietHours(
+      from: try #require(TimeOfDay("00:00")), to: try #require(TimeOfDay("00:01")), timeZone: "UTC")
+    let preferences = UserPreferences(quietHours: hours, showsPreviews: false)
+    #expect(
+      decisions(on: message(), recipient(ben, [phone(bensPhone)], preferences: preferences))
+        == [.notify(FanOut.Delivery(kind: .message, badge: 4, isQuiet: true, showsPreview: false))])
+    #expect(
+      decisions(on: message(), recipient(anna, [phone(annasPhone)], preferences: preferences))
+        == [.notify(FanOut.Delivery(kind: .sent, badge: 4, isQuiet: false, showsPreview: false))])
+  }
+
+  @Test("a blocked or disabled account: the first reason is given, and an update still arrives")
+  func blocked() {
+    func bens(_ membership: FanOut.Membership, isDisabled: Bool = false) -> FanOut.Recipient {
+      FanOut.Recipient(
+        user: ben, membership: membership, isDisabled: isDisabled, hasBlockedActor: true,
+        devices: [phone(bensPhone, .none, roomChanges: true)])
+    }
+    let muted = member(mutedUntil: sentAt.adding(milliseconds: 1))
+    #expect(decisions(on: message(mentions: Mentions(users: [ben])), bens(muted, isDisabled: true)) == [.silent(.blocked)])
+    #expect(decisions(on: message(), bens(.left(at: LogPosition(8)))) == [.silent(.left)])
+    #expect(decisions(on: event(.room(tea, nil)), bens(muted)) == [.silent(.blocked)])
+    #expect(decisions(on: event(.deletion(tea, .numbered(5), at: .room(5))), bens(muted)) == [notify(.update)])
+    let disabled = FanOut.Recipient(user: ben, membership: muted, isDisabled: true, devices: [phone(bensPhone)])
+    #expect(decisions(on: message(), disabled) == [.silent(.accountDisabled)])
+  }
+}
+
+extension PushEvent.Change {
+  fileprivate var isDeletion: Bool {
+    guard case .deletion = self else { return false }
+    return true
+  }
+}
+
+@Suite struct QuietTimeSpecs {
+  /// 2026-03-29, the day on which summer time begins in Berlin, at this time in UTC.
+  private func time(_ text: String) throws -> QuietTime {
+    let minutes = try #require(TimeOfDay(text)).minutes
+    return QuietTime(of: Timestamp(milliseconds: 1_774_742_400_000 + Int64(minutes) * 60_000))
+  }
+
+  private func hours(_ from: String, _ to: String, _ zone: String) throws -> QuietHours {
+    QuietHours(from: try #require(TimeOfDay(from)), to: try #require(TimeOfDay(to)), timeZone: zone)
+  }
+
+  @Test(
+    "hours may span midnight, begin at the first minute and end before the last",
+    arguments: [
+      ("22:00", "07:00", "UTC", "21:59", false), ("22:00", "07:00", "UTC", "22:00", true),
+      ("22:00", "07:00", "UTC", "06:59", true), ("22:00", "07:00", "UTC", "07:00", false),
+      ("09:00", "17:00", "UTC", "08:59", false), ("09:00", "17:00", "UTC", "09:00", true),
+      ("09:00", "17:00", "UTC", "16:59", true), ("09:00", "17:00", "UTC", "17:00", false),
+      // One hour ahead before 01:00 UTC, two hours after it.
+      ("01:00", "02:00", "Europe/Berlin", "00:59", true), ("03:00", "04:00", "Europe/Berlin", "01:00", true),
+      ("02:00", "03:00", "Europe/Berlin", "01:00", false), ("00:00", "01:00", "Asia/Kolkata", "18:30", true),
+      ("00:00", "01:00", "America/New_York", "04:00", true), ("00:00", "23:59", "Mars/Olympus", "12:00", false),
+    ])
+  func hours(from: String, to: String, zone: String, now: String, isQuiet: Bool) throws {
+    var time = try time(now)
+    let hours = try hours(from, to, zone)
+    // The second time it is remembered.
+    let found = [time.isIn(hours), time.isIn(hours), time.isIn(nil)]
+    #expect(found == [isQuiet, isQuiet, false])
   }
 }

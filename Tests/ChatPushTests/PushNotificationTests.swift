@@ -44,14 +44,31 @@ import Testing
     let object = try #require(JSONSerialization.jsonObject(with: Data(bytes)) as? [String: any Sendable])
     #expect(
       Set(object.keys) == [
-        "deliveryKey", "userId", "deviceId", "provider", "token", "roomId", "roomName", "messageId", "senderId",
-        "senderNickname", "text", "badge", "position", "sentAt",
+        "deliveryKey", "kind", "silent", "userId", "deviceId", "provider", "token", "roomId", "roomName", "messageId",
+        "senderId", "senderNickname", "text", "badge", "position", "sentAt",
       ])
     #expect(object["userId"] as? String == ben.description)
     #expect(object["provider"] as? String == "fcm")
     #expect(object["text"] as? String == "two\nlines \u{1F44B}")
     #expect(object["badge"] as? Int == 3 && object["position"] as? Int == 7)
     #expect(object["sentAt"] as? String == "1970-01-01T00:00:01.000Z")
+  }
+
+  @Test("a silent notification, and one without previews, has no text and no names")
+  func bodyWithoutTexts() throws {
+    for delivery in [
+      FanOut.Delivery(kind: .sent, badge: 3), FanOut.Delivery(kind: .message, badge: 3, isQuiet: true),
+      FanOut.Delivery(kind: .message, badge: 3, showsPreview: false),
+    ] {
+      var notification = sample(text: "secret text")
+      notification.delivery = delivery
+      notification.content.emoji = "secret"
+      notification.content.custom = CustomPart(type: "secret.type", body: "{}")
+      let object = try JSONSerialization.jsonObject(with: Data(try PushNotificationBody(notification).bytes()))
+      let keys = Set(try #require(object as? [String: any Sendable]).keys)
+      #expect(keys.isDisjoint(with: ["text", "roomName", "senderNickname"]))
+      if !delivery.showsPreview { #expect(keys.isDisjoint(with: ["type", "emoji", "attachment"])) }
+    }
   }
 
   @Test(
@@ -61,7 +78,7 @@ import Testing
       ("\u{1F44B}", "\u{1F44B}"), ("a\u{1F44B}", "a"), ("\u{1F468}\u{200D}\u{1F469}", ""),
     ])
   func cut(text: String, beginning: String) {
-    #expect(PushNotificationMessage.beginning(of: text, bytes: 4) == beginning)
+    #expect(PushContent.beginning(of: text, bytes: 4) == beginning)
   }
 
   /// Uses RFC 4231, test case 2.
@@ -126,10 +143,10 @@ import Testing
   private func sample(text: String) -> PushNotification {
     PushNotification(
       key: key, deliveryKey: key.deliveryKey(logIdentity: log), token: PushToken(provider: .fcm, token: "secret"),
-      message: PushNotificationMessage(
-        room: tea, roomName: "tea", message: .numbered(9), sender: anna, senderNickname: "Anna", text: text,
-        sentAt: Timestamp(milliseconds: 1000)),
-      badge: 3)
+      content: PushContent(
+        time: Timestamp(milliseconds: 1000), room: tea, message: .numbered(9), sender: anna, spaceName: "tea",
+        senderNickname: "Anna", text: text),
+      delivery: FanOut.Delivery(kind: .message, badge: 3))
   }
 }
 

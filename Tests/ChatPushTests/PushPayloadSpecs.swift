@@ -13,13 +13,13 @@ func sampleNotification(
   let key = PushNotificationKey(position: LogPosition(7), user: ben, device: bensPhone)
   return PushNotification(
     key: key, deliveryKey: key.deliveryKey(logIdentity: testLog), token: token,
-    message: PushNotificationMessage(
-      room: tea, roomName: roomName, message: .numbered(9), sender: anna, senderNickname: "Anna", text: text,
-      sentAt: Timestamp(milliseconds: 1_000_000)),
-    badge: 3)
+    content: PushContent(
+      time: Timestamp(milliseconds: 1_000_000), room: tea, message: .numbered(9), sender: anna, spaceName: roomName,
+      senderNickname: "Anna", text: text),
+    delivery: FanOut.Delivery(kind: .message, badge: 3))
 }
 
-func samplePayload(_ style: PushPayload.Style, kind: PushPayload.Kind = .message) -> PushPayload {
+func samplePayload(_ style: PushPayload.Style, kind: PushKind = .message) -> PushPayload {
   var payload = PushPayload(sampleNotification())
   payload.style = style
   payload.kind = kind
@@ -49,10 +49,10 @@ struct PushPayloadSpecs {
     #expect(payload.deliveryKey.hasPrefix(payload.id.filter { $0 != "-" }))
   }
 
-  @Test("alerts have no collapse ID; silent ones have that of their kind, or of their room")
+  @Test("alerts have no collapse ID; silent ones have that of their kind and room")
   func collapsing() {
     #expect(samplePayload(.alert(title: "", body: "")).collapseID == nil)
-    #expect(samplePayload(.silent(setsBadge: true), kind: .update).collapseID == "update")
+    #expect(samplePayload(.silent(setsBadge: true), kind: .update).collapseID == "update.\(tea)")
     #expect(samplePayload(.silent(setsBadge: false), kind: .roomChange).collapseID == "roomChange.\(tea)")
   }
 

@@ -119,10 +119,15 @@ struct WebPushSpecs {
     #expect(alert["topic"].first?.count == 32 && alert["authorization"] == ["vapid"])
     let change = WebPushRequest.headers(
       samplePayload(.silent(setsBadge: false), kind: .roomChange), authorization: "vapid", at: now)
-    #expect(change["urgency"] == ["normal"] && change["topic"] == [tea.description.filter { $0 != "-" }])
+    #expect(change["urgency"] == ["normal"] && change["topic"].first?.count == 32)
     let update = WebPushRequest.headers(
       samplePayload(.silent(setsBadge: true), kind: .update), authorization: "vapid", at: now)
-    #expect(update["topic"] == ["update"])
+    #expect(update["topic"].first?.count == 32 && update["topic"] != change["topic"])
+    var later = samplePayload(.silent(setsBadge: true), kind: .update)
+    later.message = .numbered(10)
+    #expect(WebPushRequest.topic(later) == update["topic"].first)
+    later.room = cake
+    #expect(WebPushRequest.topic(later) != update["topic"].first)
   }
 
   @Test("the content has the texts and the IDs, and fits", arguments: [-1, 0, 1])

@@ -108,6 +108,10 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
   case roomOpen = 10
   /// The provider refused the notification itself, so that sending it again would not help.
   case rejected = 12
+  /// The user had switched off notifications of this kind.
+  case kindMuted = 13
+  /// The device no longer wanted changes of rooms.
+  case roomChangesOff = 14
 
   /// What the tools print.
   package var name: String {
@@ -123,6 +127,8 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
     case .roomOpen: "room_open"
     case .blocked: "blocked"
     case .rejected: "rejected"
+    case .kindMuted: "kind_muted"
+    case .roomChangesOff: "room_changes_off"
     }
   }
 }

@@ -16,7 +16,7 @@ struct GatheredOutcomes {
   mutating func add(
     _ key: PushNotificationKey, _ result: PushResult, _ reason: PushAbandonment? = nil, response: String? = nil
   ) {
-    let beginning = response.map { PushNotificationMessage.beginning(of: $0, bytes: PushOutcome.responseBytes) }
+    let beginning = response.map { PushContent.beginning(of: $0, bytes: PushOutcome.responseBytes) }
     outcomes.append(
       PushOutcome(
         position: key.position, user: key.user, device: key.device, result: result, reason: reason,

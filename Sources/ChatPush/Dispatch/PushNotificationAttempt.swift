@@ -60,16 +60,18 @@ extension PushDispatcher {
     case .settled: return Attempted(.vanished)
     case .unreachable: return Attempted(.settled(.tokenInvalid))
     case .withdrawn(let reason): return Attempted(.settled(.abandoned, reason))
-    case .ready(let token, let message, let badge, let apnsEnvironment):
-      guard message.sentAt.adding(milliseconds: RetryPolicy.lifetimeMilliseconds) >= now() else {
+    case .ready(let ready):
+      guard ready.content.time.adding(milliseconds: RetryPolicy.lifetimeMilliseconds) >= now() else {
         return Attempted(.settled(.abandoned, .expired))
       }
-      if isOpen(message.room, key.device, key.user) { return Attempted(.settled(.abandoned, .roomOpen)) }
-      let provider = ProviderName(token.provider)
+      if let room = ready.content.room, isOpen(room, key.device, key.user) {
+        return Attempted(.settled(.abandoned, .roomOpen))
+      }
+      let provider = ProviderName(ready.token.provider)
       if lane != nil, provider != lane, closed.contains(provider) { return Attempted(.held) }
       let notification = PushNotification(
-        key: key, deliveryKey: key.deliveryKey(logIdentity: logIdentity), token: token, message: message, badge: badge,
-        apnsEnvironment: apnsEnvironment)
+        key: key, deliveryKey: key.deliveryKey(logIdentity: logIdentity), token: ready.token, content: ready.content,
+        delivery: ready.delivery, apnsEnvironment: ready.apnsEnvironment, language: ready.language)
       return await attempt(notification)
     }
   }

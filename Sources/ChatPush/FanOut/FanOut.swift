@@ -1,37 +1,75 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// Decides who is notified of a message, on which device and with what badge, and why the others are not. Does no I/O:
-/// the same state gives the same decisions, when the message is sent and whenever someone asks later.
+/// Decides who is notified of an event, on which device, how and with what badge, and why the others are not. Does no
+/// I/O: the same state gives the same decisions, when the event happens and whenever someone asks later.
 package enum FanOut {
   /// The decisions for all devices of all recipients, in their order.
   ///
   /// - Parameters:
-  ///   - context: where the message was sent.
-  ///   - badge: the badge of the user's devices, including this message. Called once for each user who is notified, and
+  ///   - context: where the event happened.
+  ///   - badge: the badge of the user's devices, including this event. Called once for each user who is notified, and
   ///     for no others.
   package static func decisions(
-    on message: SentMessage, in context: RoomContext = RoomContext(), for recipients: [Recipient],
+    on event: PushEvent, in context: RoomContext = RoomContext(), for recipients: [Recipient],
     badge: (UserID) throws -> UInt64
   ) rethrows -> [DeviceDecision] {
+    var quietTime = QuietTime(of: event.time)
     var decisions: [DeviceDecision] = []
     for recipient in recipients {
-      let isMentioned = message.isMention(of: recipient.user, in: context)
-      let silence = message.silence ?? recipient.silence(about: message, in: context, isMentioned: isMentioned)
+      let kind = event.kind(for: recipient, in: context)
       var count: UInt64?
       for device in recipient.devices {
         let decision: Decision
-        if let reason = silence ?? device.silence(isMentioned: isMentioned) {
-          decision = .silent(reason)
-        } else {
-          let known = try count ?? badge(recipient.user)
-          count = known
-          decision = .notify(badge: known)
+        switch choice(of: kind, for: device, of: recipient, event, context) {
+        case .silent(let reason): decision = .silent(reason)
+        case .notify(let kind):
+          let badge = try count ?? badge(recipient.user)
+          count = badge
+          decision = .notify(
+            Delivery(
+              kind: kind, badge: badge,
+              isQuiet: kind.alert != nil && quietTime.isIn(recipient.preferences.quietHours),
+              showsPreview: recipient.preferences.showsPreviews))
         }
         decisions.append(DeviceDecision(user: recipient.user, device: device.id, decision: decision))
       }
     }
     return decisions
+  }
+
+  private enum Choice {
+    case notify(PushKind)
+    case silent(SilenceReason)
+  }
+
+  /// A device that gets no alert of a change in a room may still want to know of the change.
+  private static func choice(
+    of kind: PushKind, for device: Device, of recipient: Recipient, _ event: PushEvent, _ context: RoomContext
+  ) -> Choice {
+    guard let reason = silence(about: kind, for: device, of: recipient, event, context) else { return .notify(kind) }
+    guard kind != .roomChange, event.isRoomChange, device.roomChanges,
+      silence(about: .roomChange, for: device, of: recipient, event, context) == nil
+    else { return .silent(reason) }
+    return .notify(.roomChange)
+  }
+
+  /// The first reason that applies; nil if the device is notified.
+  private static func silence(
+    about kind: PushKind, for device: Device, of recipient: Recipient, _ event: PushEvent, _ context: RoomContext
+  ) -> SilenceReason? {
+    if let reason = event.silence { return reason }
+    if device.id == event.device, recipient.user == event.actor { return .ownDevice }
+    if let reason = recipient.silence(about: kind, event, context) { return reason }
+    if kind.alert != nil {
+      switch recipient.level(on: device) {
+      case .none: return .notificationsOff
+      case .mentions where !kind.isPersonal: return .mentionsOnly
+      case .mentions, .all: break
+      }
+    }
+    if kind == .roomChange, !device.roomChanges { return .roomChangesOff }
+    return device.token == nil ? .noToken : nil
   }
 }
 
@@ -39,8 +77,24 @@ package enum FanOut {
 
 extension FanOut {
   package enum Decision: Sendable, Hashable {
-    case notify(badge: UInt64)
+    case notify(Delivery)
     case silent(SilenceReason)
+  }
+
+  package struct Delivery: Sendable, Hashable {
+    package var kind: PushKind
+    package var badge: UInt64
+    /// Whether it arrives without an alert, because of the user's quiet hours.
+    package var isQuiet: Bool
+    /// Whether it may contain texts and names.
+    package var showsPreview: Bool
+
+    package init(kind: PushKind, badge: UInt64, isQuiet: Bool = false, showsPreview: Bool = true) {
+      self.kind = kind
+      self.badge = badge
+      self.isQuiet = isQuiet
+      self.showsPreview = showsPreview
+    }
   }
 
   package struct DeviceDecision: Sendable, Hashable {
@@ -57,17 +111,17 @@ extension FanOut {
 
   /// Why a device is not notified. If several reasons apply, the first in this order is given.
   package enum SilenceReason: String, Sendable, CaseIterable {
-    /// The message was imported from another system with its original time.
+    /// The event was imported from another system with its original time.
     case imported
     /// The message's text was erased.
     case erased
-    /// The device is the sender's.
-    case sendersOwn
-    /// The user joined after the message.
+    /// The device caused the event.
+    case ownDevice
+    /// The user joined after the event.
     case beforeJoin
-    /// The user had left before the message.
+    /// The user had left before the event.
     case left
-    /// The user had blocked the sender. Only operators can see this reason.
+    /// The user had blocked the one who caused the event. Only operators can see this reason.
     case blocked
     /// The user's account was disabled.
     case accountDisabled
@@ -75,158 +129,118 @@ extension FanOut {
     case mutedRoom
     /// The message is in a thread that the user does not follow, and does not mention the user.
     case notFollowing
-    /// The device wants no notifications.
+    /// The user switched off notifications of this kind.
+    case kindMuted
+    /// A message was deleted that the user had already read.
+    case nothingToClear
+    /// The user wants no notifications, in the room or on the device.
     case notificationsOff
-    /// The device only wants notifications of mentions, and this is none.
+    /// The user wants only what concerns the user personally, in the room or on the device.
     case mentionsOnly
+    /// The device did not ask for changes of rooms.
+    case roomChangesOff
     /// No provider can reach the device.
     case noToken
   }
 }
 
-// MARK: - Input
+// MARK: - Rules
 
-extension FanOut {
-  /// The relevant parts of the event.
-  package struct SentMessage: Sendable, Hashable {
-    package var position: LogPosition
-    package var time: Timestamp
-    package var room: RoomID
-    package var message: MessageID
-    package var sender: UserID
-    /// Set for an imported message.
-    package var originalTime: Timestamp?
-    /// Nil if it was erased.
-    package var text: String?
-    /// The root of the message's thread; nil in the room's own timeline.
-    package var thread: ThreadRoot?
-    package var mentions: Mentions
+extension PushEvent {
+  /// Why nobody is notified, if this is the same for all devices.
+  package var silence: FanOut.SilenceReason? {
+    if originalTime != nil { return .imported }
+    if case .message(_, let message) = change, message.content == nil { return .erased }
+    return nil
+  }
 
-    package init(
-      position: LogPosition, time: Timestamp, room: RoomID, message: MessageID, sender: UserID,
-      originalTime: Timestamp?, text: String?, thread: ThreadRoot? = nil, mentions: Mentions = Mentions()
-    ) {
-      self.position = position
-      self.time = time
-      self.room = room
-      self.message = message
-      self.sender = sender
-      self.originalTime = originalTime
-      self.text = text
-      self.thread = thread
-      self.mentions = mentions
-    }
-
-    /// Nil if the event is not a sent message.
-    package init?(_ recorded: RecordedEvent) {
-      guard case .room(let room, .messages(.sent(let message, let author, let thread, let content))) = recorded.event
-      else {
-        return nil
+  /// What the event is to the user. Several kinds may apply to a message; the first in the order of decision 0033 is
+  /// used.
+  fileprivate func kind(for recipient: FanOut.Recipient, in context: FanOut.RoomContext) -> PushKind {
+    let user = recipient.user
+    return switch change {
+    case .message(_, let message):
+      if user == actor {
+        context.wasScheduled ? .reminder : .sent
+      } else if message.isMention(of: user, in: context) {
+        .mention
+      } else if message.thread != nil, context.followers.contains(user) {
+        .reply
+      } else {
+        context.wasScheduled ? .reminder : .message
       }
-      self.init(
-        position: recorded.position, time: recorded.stamp.time, room: room, message: message, sender: author,
-        originalTime: recorded.originalTime, text: content?.text, thread: thread?.root,
-        mentions: content?.details?.mentions ?? Mentions())
-    }
-
-    /// Why nobody is notified, if this is the same for all devices.
-    package var silence: SilenceReason? {
-      if originalTime != nil { return .imported }
-      return text == nil ? .erased : nil
-    }
-
-    /// Whether it mentions a member: by name, with everyone, or because the room is direct.
-    func isMention(of user: UserID, in context: RoomContext) -> Bool {
-      context.isDirect || mentions.everyone || mentions.users.contains(user)
+    case .reaction(_, _, _, let author): user == author && user != actor ? .reaction : .roomChange
+    case .deletion: .update
+    case .added(_, let added): user == added && user != actor ? .added : .roomChange
+    case .departed(_, let departed): user == departed ? .update : .roomChange
+    case .reading: .update
+    case .invitation: .invitation
+    case .room: .roomChange
     }
   }
+}
 
-  /// The relevant state of the room when the message was sent.
-  package struct RoomContext: Sendable, Hashable {
-    /// Whether the room is direct, so that every message counts as a mention.
-    package var isDirect: Bool
-    /// The followers of the thread, if the message is in one.
-    package var followers: Set<UserID>
+extension PushEvent.Message {
+  /// Whether it mentions a member: by name, with everyone, or because the room is direct.
+  fileprivate func isMention(of user: UserID, in context: FanOut.RoomContext) -> Bool {
+    context.isDirect || mentions.everyone || mentions.users.contains(user)
+  }
+}
 
-    package init(isDirect: Bool = false, followers: Set<UserID> = []) {
-      self.isDirect = isDirect
-      self.followers = followers
+extension FanOut.Recipient {
+  /// The reasons that are the same for all devices of the user.
+  fileprivate func silence(
+    about kind: PushKind, _ event: PushEvent, _ context: FanOut.RoomContext
+  ) -> FanOut.SilenceReason? {
+    var member: FanOut.Member?
+    switch membership {
+    case .member(let found): member = found
+    case .joinsLater: return .beforeJoin
+    // The user's own departure clears the room's notifications.
+    case .left: if !event.isDeparture(of: user) { return .left }
+    case nil: break
     }
+    // An update shows nothing of the one who caused it.
+    if hasBlockedActor, kind != .update { return .blocked }
+    if isDisabled { return .accountDisabled }
+    if let alert = kind.alert {
+      if let until = member?.mutedUntil, until > event.time { return .mutedRoom }
+      if kind == .message || kind == .reminder && user != event.actor, event.isInThread { return .notFollowing }
+      if preferences.mutedKinds.contains(alert) { return .kindMuted }
+    }
+    if case .deletion(_, _, let location) = event.change, kind == .update {
+      // What a user has read of a thread is not looked up: an update too many shows nothing.
+      let isUnread =
+        location.isInThread
+        ? context.followers.contains(user) : member.map { location.ordinal > $0.readThrough } ?? false
+      if !isUnread { return .nothingToClear }
+    }
+    return nil
   }
 
-  /// A user who is, was or later becomes a member of the room, with their devices.
-  package struct Recipient: Sendable, Hashable {
-    package var user: UserID
-    package var membership: Membership
-    package var isDisabled: Bool
-    /// Whether the user had blocked the sender.
-    package var hasBlockedSender: Bool
-    package var devices: [Device]
+  /// The level of the room, or else of the preferences, which the device can lower.
+  fileprivate func level(on device: FanOut.Device) -> NotificationLevel {
+    var ofRoom: NotificationLevel?
+    if case .member(let member) = membership { ofRoom = member.level }
+    return NotificationLevel.lower(ofRoom ?? preferences.notifications, device.level)
+  }
+}
 
-    package init(
-      user: UserID, membership: Membership, isDisabled: Bool = false, hasBlockedSender: Bool = false,
-      devices: [Device]
-    ) {
-      self.user = user
-      self.membership = membership
-      self.isDisabled = isDisabled
-      self.hasBlockedSender = hasBlockedSender
-      self.devices = devices
-    }
-
-    fileprivate func silence(about message: SentMessage, in context: RoomContext, isMentioned: Bool) -> SilenceReason? {
-      if user == message.sender { return .sendersOwn }
-      switch membership {
-      case .joinsLater: return .beforeJoin
-      case .left: return .left
-      case .member(let mutedUntil):
-        if hasBlockedSender { return .blocked }
-        if isDisabled { return .accountDisabled }
-        if let mutedUntil, mutedUntil > message.time { return .mutedRoom }
-        guard message.thread != nil, !isMentioned, !context.followers.contains(user) else { return nil }
-        return .notFollowing
-      }
-    }
+extension PushEvent {
+  fileprivate func isDeparture(of user: UserID) -> Bool {
+    guard case .departed(_, user) = change else { return false }
+    return true
   }
 
-  /// The user's membership in the room when the message was sent.
-  package enum Membership: Sendable, Hashable {
-    case member(mutedUntil: Timestamp?)
-    case left(at: LogPosition)
-    case joinsLater
+  fileprivate var isInThread: Bool {
+    guard case .message(_, let message) = change else { return false }
+    return message.thread != nil
   }
+}
 
-  package struct Device: Sendable, Hashable {
-    package var id: DeviceID
-    /// The token for reaching it through a provider; nil if there is none.
-    package var token: PushToken?
-    /// Which notifications the device wants.
-    package var level: NotificationLevel
-    /// Where an APNs token is valid; nil for the server's default.
-    package var apnsEnvironment: APNsEnvironment?
-    /// The language of its notifications (BCP 47).
-    package var language: String?
-    /// Whether it wants silent notifications of what changes in rooms without a message.
-    package var roomChanges: Bool
-
-    package init(
-      id: DeviceID, token: PushToken?, level: NotificationLevel = .all, apnsEnvironment: APNsEnvironment? = nil,
-      language: String? = nil, roomChanges: Bool = false
-    ) {
-      self.id = id
-      self.token = token
-      self.level = level
-      self.apnsEnvironment = apnsEnvironment
-      self.language = language
-      self.roomChanges = roomChanges
-    }
-
-    fileprivate func silence(isMentioned: Bool) -> SilenceReason? {
-      switch level {
-      case .none: .notificationsOff
-      case .mentions where !isMentioned: .mentionsOnly
-      case .mentions, .all: token == nil ? .noToken : nil
-      }
-    }
+extension NotificationLevel {
+  /// The one that lets less through.
+  package static func lower(_ first: NotificationLevel, _ second: NotificationLevel) -> NotificationLevel {
+    first.rawValue > second.rawValue ? first : second
   }
 }

@@ -44,71 +44,31 @@ package struct PushNotificationKey: Sendable, Hashable, Comparable {
   }
 }
 
-/// The notification of one device about one message.
+/// The notification of one device about one event.
 package struct PushNotification: Sendable, Hashable {
-  /// The maximum length of a message's text in a notification, in bytes of UTF-8. Longer texts are truncated.
-  package static let textBytes = 1024
-
   package var key: PushNotificationKey
   package var deliveryKey: String
   package var token: PushToken
-  package var message: PushNotificationMessage
-  /// The badge of the device after this message.
-  package var badge: UInt64
+  package var content: PushContent
+  package var delivery: FanOut.Delivery
   /// Where an APNs token is valid; nil for the server's default.
   package var apnsEnvironment: APNsEnvironment?
+  /// The language of the device (BCP 47).
+  package var language: String?
 
   package init(
-    key: PushNotificationKey, deliveryKey: String, token: PushToken, message: PushNotificationMessage, badge: UInt64,
-    apnsEnvironment: APNsEnvironment? = nil
+    key: PushNotificationKey, deliveryKey: String, token: PushToken, content: PushContent, delivery: FanOut.Delivery,
+    apnsEnvironment: APNsEnvironment? = nil, language: String? = nil
   ) {
     self.key = key
     self.deliveryKey = deliveryKey
     self.token = token
-    self.message = message
-    self.badge = badge
+    self.content = content
+    self.delivery = delivery
     self.apnsEnvironment = apnsEnvironment
-  }
-}
-
-/// The part that all notifications of one message share, from when the message was sent. The text follows its edits.
-package struct PushNotificationMessage: Sendable, Hashable {
-  package var room: RoomID
-  package var roomName: String
-  package var message: MessageID
-  package var sender: UserID
-  package var senderNickname: String
-  /// At most `PushNotification.textBytes` long.
-  package var text: String
-  package var sentAt: Timestamp
-  /// The root of the message's thread; nil in the room's own timeline.
-  package var thread: MessageID?
-
-  package init(
-    room: RoomID, roomName: String, message: MessageID, sender: UserID, senderNickname: String, text: String,
-    sentAt: Timestamp, thread: MessageID? = nil
-  ) {
-    self.room = room
-    self.roomName = roomName
-    self.message = message
-    self.sender = sender
-    self.senderNickname = senderNickname
-    self.text = text
-    self.sentAt = sentAt
-    self.thread = thread
+    self.language = language
   }
 
-  /// The longest prefix of whole characters that has at most `bytes` bytes.
-  package static func beginning(of text: String, bytes: Int) -> String {
-    guard text.utf8.count > bytes else { return text }
-    var end = text.startIndex
-    var used = 0
-    for index in text.indices {
-      let next = text.index(after: index)
-      used += text[index..<next].utf8.count
-      guard used <= bytes else { break }
-      end = next
-    }
-    return String(text[..<end])
-  }
+  /// Whether it shows something.
+  package var isAlert: Bool { delivery.kind.alert != nil && !delivery.isQuiet }
 }

@@ -14,57 +14,58 @@ struct OutboxWriter {
   /// Whether outcomes were ever recorded.
   func isSwitchedOn() throws -> Bool { try PushQueries(database).settledThrough() != nil }
 
-  /// Adds a row for each device that has to be notified, and one row for the message.
+  /// Adds a row for each device that has to be notified, and one row for what they share.
   /// - Returns: how many rows were added for devices.
-  func add(
-    _ message: FanOut.SentMessage, in context: FanOut.RoomContext, _ decisions: [FanOut.DeviceDecision],
-    roomName: String,
-    _ rooms: RoomsQueries
-  ) throws -> Int {
+  func add(_ event: PushEvent, _ decisions: [FanOut.DeviceDecision], _ rooms: RoomsQueries) throws -> Int {
     var rows = 0
     for decision in decisions {
-      guard case .notify(let badge) = decision.decision else { continue }
-      if rows == 0 { try add(message, roomName: roomName, rooms) }
+      guard case .notify(let delivery) = decision.decision else { continue }
+      if rows == 0 { try add(try PushContent(event, rooms), of: event) }
       rows += 1
       // The provider selects the lane in which the notification waits. It stays the same if the device gets a token of
       // another provider, so that no lane misses a row. The order is that of `PushQueries.readDevice`.
       try CachedStatement(
         database,
         """
-        INSERT INTO outbox (position, userId, deviceId, badge, isMentioned, provider) VALUES (
-          ?1, ?2, ?3, ?4, ?5, (
+        INSERT INTO outbox (position, userId, deviceId, kind, badge, isQuiet, showsPreview, provider) VALUES (
+          ?1, ?2, ?3, ?4, ?5, ?6, ?7, (
             SELECT CASE WHEN apnsToken IS NOT NULL THEN 1 WHEN fcmToken IS NOT NULL THEN 2 ELSE 3 END
             FROM pushDevice WHERE userId = ?2 AND deviceId = ?3))
         """
-      ).run(message.position, decision.user, decision.device, badge, message.isMention(of: decision.user, in: context))
+      ).run(
+        event.position, decision.user, decision.device, Int64(delivery.kind.rawValue), delivery.badge, delivery.isQuiet,
+        delivery.showsPreview)
     }
     return rows
   }
 
-  private func add(_ message: FanOut.SentMessage, roomName: String, _ rooms: RoomsQueries) throws {
-    let nickname = try rooms.nicknames(of: [message.sender])[message.sender] ?? ""
+  private func add(_ content: PushContent, of event: PushEvent) throws {
+    var isMessage = false
+    if case .message = event.change { isMessage = true }
     try CachedStatement(
       database,
       """
-      INSERT INTO notificationMessage (
-        position, roomId, messageId, sender, threadId, sentAt, roomName, senderNickname, text
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO pushContent (
+        position, \(PushQueries.contentColumns), isMessage
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
     ).run(
-      message.position, message.room, message.message, message.sender, message.thread?.message, message.time, roomName,
-      nickname, PushNotificationMessage.beginning(of: message.text ?? "", bytes: PushNotification.textBytes))
+      event.position, content.time, content.room, content.workspace, content.message, content.thread, content.sender,
+      content.clearedThrough, content.spaceName, content.senderNickname, content.emoji, content.attachment?.contentType,
+      content.attachment?.name, content.custom?.type, content.custom?.body, content.text, isMessage)
   }
 
   /// Notifications that are still waiting use the current text of the message. For a deleted message only the rows of
-  /// the outbox stay, so that each notification still gets an outcome. `BulkDeletion` removes the messages of a deleted
+  /// the outbox stay, so that each notification still gets an outcome. `BulkDeletion` removes the contents of a deleted
   /// room.
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
     case .messages(.edited(let message, _, let edit)):
-      try CachedStatement(database, "UPDATE notificationMessage SET text = ? WHERE roomId = ? AND messageId = ?")
-        .run(PushNotificationMessage.beginning(of: edit?.text ?? "", bytes: PushNotification.textBytes), room, message)
+      try CachedStatement(
+        database, "UPDATE pushContent SET text = ? WHERE roomId = ? AND messageId = ? AND isMessage = 1"
+      ).run(PushContent.beginning(of: edit?.text ?? "", bytes: PushContent.textBytes), room, message)
     case .messages(.deleted(let message, _)):
-      try CachedStatement(database, "DELETE FROM notificationMessage WHERE roomId = ? AND messageId = ?")
+      try CachedStatement(database, "DELETE FROM pushContent WHERE roomId = ? AND messageId = ?")
         .run(room, message)
     case .lifecycle, .sharing, .members, .messages(.sent), .annotations, .reading, .threads, .scheduling, .reports,
       .erased:
@@ -86,7 +87,7 @@ struct OutboxWriter {
   /// The write-ahead log is not truncated here, because the texts removed here belong to messages that still exist.
   /// When such a message is deleted, before or after this, that event has the log truncated (`WALTruncation`).
   private func removeSettled(_ outcomes: PushOutcomes) throws {
-    for sql in ["DELETE FROM outbox WHERE position <= ?", "DELETE FROM notificationMessage WHERE position <= ?"] {
+    for sql in ["DELETE FROM outbox WHERE position <= ?", "DELETE FROM pushContent WHERE position <= ?"] {
       try CachedStatement(database, sql).run(outcomes.settledThrough)
     }
     let single = try CachedStatement(
@@ -101,5 +102,19 @@ struct OutboxWriter {
       ON CONFLICT (id) DO UPDATE SET settledThrough = max(settledThrough, excluded.settledThrough)
       """
     ).run(outcomes.settledThrough)
+  }
+}
+
+extension PushContent {
+  /// - Parameter rooms: must include the event and nothing after it.
+  init(_ event: PushEvent, _ rooms: RoomsQueries) throws {
+    let space: String? =
+      if case .invitation(let workspace, _) = event.change {
+        try rooms.workspace(workspace)?.name
+      } else {
+        try event.room.flatMap { try rooms.room($0)?.name }
+      }
+    let nickname = try event.actor.flatMap { try rooms.nicknames(of: [$0])[$0] }
+    self.init(event, spaceName: space ?? "", senderNickname: nickname ?? "")
   }
 }

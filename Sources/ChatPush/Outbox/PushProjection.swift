@@ -3,19 +3,19 @@ import ChatPrimitives
 package import ChatProjections
 package import GRDB
 
-/// The outbox: which devices still have to be notified of which messages.
+/// The outbox: which devices still have to be notified of which events.
 ///
-/// A message with notifications adds a row for each device to the outbox, in the transaction that moves the checkpoint
-/// past the message. So all notifications up to the checkpoint have been enumerated. Outcomes in the log remove rows.
+/// An event with notifications adds a row for each device to the outbox, in the transaction that moves the checkpoint
+/// past the event. So all notifications up to the checkpoint have been enumerated. Outcomes in the log remove rows.
 /// So if the file is lost, it is rebuilt from the log with only the rows that are not settled.
 ///
-/// It also has the tables of `rooms`, updated up to each message, so that the badge is computed by the same code. The tables
+/// It also has the tables of `rooms`, updated up to each such event, so that the badge is computed by the same code. The tables
 /// `report` and `change` stay empty. Nothing is enumerated before the first outcomes in the log: recording them switches push on.
 package struct PushProjection: Projection {
   package typealias Queries = PushQueries
 
   package static let name = "push"
-  package static let schemaVersion = 9
+  package static let schemaVersion = 10
   package static let secretColumns: Set<String> = [
     "pushDevice.apnsToken", "pushDevice.fcmToken", "pushDevice.webPushToken",
   ]
@@ -24,10 +24,10 @@ package struct PushProjection: Projection {
     RoomsProjection.bulkDeletedRows.map(\.withoutTombstone) + [
       BulkDeletion.RowSet(scope: .room, table: "recipient", owner: "roomId", key: "userId"),
       BulkDeletion.RowSet(scope: .room, table: "formerMember", owner: "roomId", key: "userId"),
-      BulkDeletion.RowSet(scope: .room, table: "notificationMessage", owner: "roomId", key: "messageId"),
+      BulkDeletion.RowSet(scope: .room, table: "pushContent", owner: "roomId", key: "position"),
     ]
 
-  /// The number of rows at which a transaction ends, after the message that reaches it. Each user with rows costs the
+  /// The number of rows at which a transaction ends, after the event that reaches it. Each user with rows costs the
   /// computation of a badge.
   package static let rowsPerTransaction = 20_000
 
@@ -60,6 +60,7 @@ package struct PushProjection: Projection {
   package mutating func applyFirst(of events: ArraySlice<RecordedEvent>, to database: Database) throws -> Int {
     let outbox = OutboxWriter(database)
     let writer = RecipientsWriter(database)
+    let recipients = RecipientQueries(database)
     var isOn = try isSwitchedOn ?? outbox.isSwitchedOn()
     // The first event that is not applied to the rooms' tables yet.
     var waiting = events.startIndex
@@ -76,18 +77,24 @@ package struct PushProjection: Projection {
       case .room(let room, let event):
         try writer.apply(event, in: room, at: recorded.position)
         if isOn { try outbox.apply(event, in: room) }
-        guard isOn, let message = FanOut.SentMessage(recorded), message.silence == nil,
-          try writer.hasRecipients(in: room)
-        else { continue }
-        let next = events.index(after: index)
-        try rooms.apply(events[waiting..<next], to: database)
-        waiting = next
-        rows += try enumerate(message, writer, outbox, database)
-        if rows >= rowsPerTransaction { end = next }
       case .workspace:
         break
       case .server(let event):
         if try outbox.apply(event, at: recorded.position) { isOn = true }
+      }
+      if isOn, let event = PushEvent(recorded), try recipients.mayNotify(event) {
+        var wasScheduled = false
+        // Only services send scheduled messages. Applying the message removes the row that says so.
+        if recorded.service != nil, case .message(let room, let message) = event.change {
+          try rooms.apply(events[waiting..<index], to: database)
+          waiting = index
+          wasScheduled = try RoomsQueries(database).scheduledMessage(message.id, of: room) != nil
+        }
+        let next = events.index(after: index)
+        try rooms.apply(events[waiting..<next], to: database)
+        waiting = next
+        rows += try enumerate(event, wasScheduled: wasScheduled, recipients, outbox, database)
+        if rows >= rowsPerTransaction { end = next }
       }
       if events.index(after: index) == end { break }
     }
@@ -101,22 +108,30 @@ package struct PushProjection: Projection {
   }
 
   private func enumerate(
-    _ message: FanOut.SentMessage, _ writer: RecipientsWriter, _ outbox: OutboxWriter, _ database: Database
+    _ event: PushEvent, wasScheduled: Bool, _ recipients: RecipientQueries, _ outbox: OutboxWriter, _ database: Database
   ) throws -> Int {
     let queries = RoomsQueries(database)
-    let context = try FanOut.RoomContext(of: message, queries)
-    let decisions = try FanOut.decisions(on: message, in: context, for: writer.recipients(of: message)) { user in
-      try queries.badge(of: user, at: message.time)
+    let context = try FanOut.RoomContext(of: event, wasScheduled: wasScheduled, queries)
+    let decisions = try FanOut.decisions(
+      on: event, in: context, for: recipients.recipients(of: event, .notifiable)
+    ) { user in
+      try queries.badge(of: user, at: event.time)
     }
-    return try outbox.add(message, in: context, decisions, roomName: queries.room(message.room)?.name ?? "", queries)
+    return try outbox.add(event, decisions, queries)
   }
 }
 
 extension FanOut.RoomContext {
-  /// - Parameter rooms: must include the message and nothing after it.
-  init(of message: FanOut.SentMessage, _ rooms: RoomsQueries) throws {
-    self.init(
-      isDirect: try rooms.room(message.room)?.kind == .direct,
-      followers: try message.thread.map { try rooms.followers(ofThread: $0.ordinal, in: message.room) } ?? [])
+  /// - Parameter rooms: must include the event and nothing after it.
+  init(of event: PushEvent, wasScheduled: Bool, _ rooms: RoomsQueries) throws {
+    self.init(wasScheduled: wasScheduled)
+    switch event.change {
+    case .message(let room, let message):
+      isDirect = try rooms.room(room)?.kind == .direct
+      if let thread = message.thread { followers = try rooms.followers(ofThread: thread.ordinal, in: room) }
+    case .deletion(let room, _, let location) where location.isInThread:
+      followers = try rooms.followers(ofThread: location.thread, in: room)
+    case .deletion, .reaction, .added, .departed, .reading, .invitation, .room: break
+    }
   }
 }

@@ -35,9 +35,18 @@ package struct PushQueries: ReadModelQueries {
     }
   }
 
+  /// A notification that may be sent, with what the device needs today.
+  package struct Ready: Sendable, Hashable {
+    package var token: PushToken
+    package var content: PushContent
+    package var delivery: FanOut.Delivery
+    package var apnsEnvironment: APNsEnvironment?
+    package var language: String?
+  }
+
   /// The notification, or the reason why it may not be sent.
   package enum Found: Sendable, Hashable {
-    case ready(token: PushToken, PushNotificationMessage, badge: UInt64, apnsEnvironment: APNsEnvironment? = nil)
+    case ready(Ready)
     /// The device was removed, or has no token any more.
     case unreachable
     /// The message was deleted, or the user or device may no longer be notified of it.
@@ -46,53 +55,88 @@ package struct PushQueries: ReadModelQueries {
     case settled
   }
 
+  /// The columns of `PushContent`, in the order in which they are read.
+  static let contentColumns = """
+    time, roomId, workspaceId, messageId, threadId, sender, clearedThrough, spaceName, senderNickname, emoji, fileType,
+    fileName, customType, customBody, text
+    """
+
   /// The notification, if it may still be sent. It may not if the message was deleted, or if the user or the device
   /// would not be notified of it today. It has the device's current token, because a replaced token is invalid.
   package func notification(_ key: PushNotificationKey) throws -> Found {
+    let delivery = try CachedStatement(
+      database,
+      "SELECT kind, badge, isQuiet, showsPreview FROM outbox WHERE position = ? AND userId = ? AND deviceId = ?"
+    ).first(key.position, key.user, key.device, read: Self.readDelivery)
+    guard let delivery else { return .settled }
+    let content = try CachedStatement(database, "SELECT \(Self.contentColumns) FROM pushContent WHERE position = ?")
+      .first(key.position, read: Self.readContent)
+    guard let content, try isThere(content, for: key, delivery.kind) else { return .withdrawn(.deleted) }
+    let user = try currentUser(of: key, content)
+    let device = try CachedStatement(
+      database, "SELECT \(Self.deviceColumns) FROM pushDevice WHERE userId = ? AND deviceId = ?"
+    ).first(key.user, key.device, read: Self.readDevice)
+    if let reason = user.withdrawal(of: delivery.kind, key, content, device) { return .withdrawn(reason) }
+    guard let device, let token = device.token else { return .unreachable }
+    var current = delivery
+    current.showsPreview = delivery.showsPreview && user.preferences.showsPreviews
+    return .ready(
+      Ready(
+        token: token, content: content, delivery: current, apnsEnvironment: device.apnsEnvironment,
+        language: device.language))
+  }
+
+  /// Whether the room, or the invitation, still exists.
+  private func isThere(_ content: PushContent, for key: PushNotificationKey, _ kind: PushKind) throws -> Bool {
+    if let workspace = content.workspace {
+      return try CachedStatement(database, "SELECT 1 FROM invitation WHERE workspaceId = ? AND userId = ?")
+        .exists(workspace, key.user)
+    }
+    guard let room = content.room else { return true }
+    return try CachedStatement(database, "SELECT 1 FROM room WHERE id = ?").exists(room)
+  }
+
+  private func currentUser(of key: PushNotificationKey, _ content: PushContent) throws -> CurrentUser {
     try CachedStatement(
       database,
       """
-      SELECT outbox.position, outbox.badge, outbox.isMentioned,
-        room.id, member.joinedPosition, member.mutedUntil, disabledUser.userId IS NOT NULL, block.blockerId IS NOT NULL,
-        message.roomName, message.messageId, message.sender, message.senderNickname, message.text, message.sentAt,
-        message.threadId, outbox.deviceId, device.apnsToken, device.fcmToken, device.webPushToken,
-        IFNULL(device.notifications, ?), device.apnsEnvironment, device.language, IFNULL(device.roomChanges, 0)
-      FROM outbox
-      LEFT JOIN notificationMessage AS message ON message.position = outbox.position
-      LEFT JOIN room ON room.id = message.roomId
-      LEFT JOIN member ON member.roomId = room.id AND member.userId = outbox.userId
-      LEFT JOIN block ON block.blockedId = message.sender AND block.blockerId = outbox.userId
-      LEFT JOIN disabledUser ON disabledUser.userId = outbox.userId
-      LEFT JOIN pushDevice AS device ON device.userId = outbox.userId AND device.deviceId = outbox.deviceId
-      WHERE outbox.position = ? AND outbox.userId = ? AND outbox.deviceId = ?
+      SELECT member.joinedPosition, member.mutedUntil, member.notifications,
+        EXISTS (SELECT 1 FROM disabledUser WHERE userId = ?1),
+        EXISTS (SELECT 1 FROM block WHERE blockedId = ?2 AND blockerId = ?1),
+        preference.notifications, preference.mutedKinds, preference.quietFrom, preference.quietTo, preference.timeZone,
+        preference.showsPreviews
+      FROM (SELECT ?1 AS userId) AS asked
+      LEFT JOIN member ON member.roomId = ?3 AND member.userId = asked.userId
+      LEFT JOIN pushPreference AS preference ON preference.userId = asked.userId
       """
-    ).first(Int64(NotificationLevel.all.rawValue), key.position, key.user, key.device, read: Self.readNotification)
-      ?? .settled
+    ).first(key.user, content.sender, content.room, read: CurrentUser.read) ?? CurrentUser()
   }
 
-  private static func readNotification(_ row: inout RowReader) throws -> Found {
-    let position = try row.position()
-    let badge = try row.unsigned()
-    let isMentioned = try row.number() != 0
-    guard let room = try row.optional({ try $0.id(RoomID.self) }) else { return .withdrawn(.deleted) }
-    // A user who left and returned has joined after the message, and is not notified of earlier ones.
-    guard let joined = try row.optional({ try $0.position() }), joined < position else { return .withdrawn(.left) }
-    let mutedUntil = try row.optional { try $0.time() }
-    let (isDisabled, hasBlockedSender) = try (row.number() != 0, row.number() != 0)
-    if hasBlockedSender { return .withdrawn(.blocked) }
-    if isDisabled { return .withdrawn(.accountDisabled) }
-    let message = try PushNotificationMessage(
-      room: room, roomName: row.text(), message: row.id(), sender: row.id(), senderNickname: row.text(),
-      text: row.text(), sentAt: row.time(), thread: row.optional { try $0.id() })
-    if let mutedUntil, mutedUntil > message.sentAt { return .withdrawn(.mutedRoom) }
-    let device = try readDevice(&row)
-    switch device.level {
-    case .none: return .withdrawn(.notificationsOff)
-    case .mentions where !isMentioned: return .withdrawn(.mentionsOnly)
-    case .mentions, .all: break
-    }
-    guard let token = device.token else { return .unreachable }
-    return .ready(token: token, message, badge: badge, apnsEnvironment: device.apnsEnvironment)
+  private static func readDelivery(_ row: inout RowReader) throws -> FanOut.Delivery {
+    FanOut.Delivery(
+      kind: try row.choice(), badge: try row.unsigned(), isQuiet: try row.number() != 0,
+      showsPreview: try row.number() != 0)
+  }
+
+  private static func readContent(_ row: inout RowReader) throws -> PushContent {
+    var content = PushContent(time: try row.time())
+    content.room = try row.optional { try $0.id() }
+    content.workspace = try row.optional { try $0.id() }
+    content.message = try row.optional { try $0.id() }
+    content.thread = try row.optional { try $0.id() }
+    content.sender = try row.optional { try $0.id() }
+    content.clearedThrough = try row.optional { try $0.id() }
+    content.spaceName = try row.text()
+    content.senderNickname = try row.text()
+    content.emoji = try row.optional { try $0.text() }
+    let type = try row.optional { try $0.text() }
+    let name = try row.optional { try $0.text() }
+    content.attachment = type.map { PushContent.File(contentType: $0, name: name) }
+    let customType = try row.optional { try $0.text() }
+    let customBody = try row.optional { try $0.text() }
+    if let customType, let customBody { content.custom = CustomPart(type: customType, body: customBody) }
+    content.text = try row.text()
+    return content
   }
 
   static let deviceColumns =

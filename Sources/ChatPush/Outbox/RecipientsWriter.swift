@@ -3,24 +3,26 @@ import ChatPrimitives
 import ChatProjections
 import GRDB
 
-/// Writes who can be notified: devices with their tokens, and for each room the members who have a device.
+/// Writes who can be notified: devices with their tokens, preferences, and for each room the members who have a device.
 ///
 /// The table `recipient` only has these members, so the cost of a message depends on the number of devices to notify,
 /// however many other members and devices there are.
 struct RecipientsWriter {
   private let database: Database
+  private let recipients: RecipientQueries
 
   init(_ database: Database) {
     self.database = database
+    recipients = RecipientQueries(database)
   }
 
-  // MARK: - Devices
+  // MARK: - Users
 
   /// Whether the rooms' tables must be up to date before `apply`, because a user's first device adds the user to
   /// `recipient` for each of their rooms.
   func needsMembers(for event: UserEvent, of user: UserID) throws -> Bool {
     switch event {
-    case .devices(.registered): return try !hasDevice(user)
+    case .devices(.registered): return try !recipients.hasDevice(user)
     case .account, .logins, .sessions, .devices(.updated), .devices(.tokenInvalidated), .devices(.removed),
       .devices(.tokenMoved), .media, .blocks, .erased:
       return false
@@ -30,7 +32,7 @@ struct RecipientsWriter {
   func apply(_ event: UserEvent, of user: UserID, at position: LogPosition) throws {
     switch event {
     case .devices(.registered(let device, let description)):
-      let isFirst = try !hasDevice(user)
+      let isFirst = try !recipients.hasDevice(user)
       try describe(device, of: user, description, at: position)
       // For a further device, the rooms' tables need not be up to date, and the user is already in `recipient`.
       guard isFirst else { return }
@@ -49,15 +51,35 @@ struct RecipientsWriter {
       try CachedStatement(database, "INSERT OR IGNORE INTO disabledUser (userId) VALUES (?)").run(user)
     case .account(.enabled):
       try CachedStatement(database, "DELETE FROM disabledUser WHERE userId = ?").run(user)
-    case .account(.registered), .account(.profileChanged), .account(.emailSet), .account(.preferencesSet), .logins,
-      .sessions, .media, .blocks, .erased:
+    case .account(.preferencesSet(let edit)):
+      try setPreferences(edit, of: user)
+    case .account(.registered), .account(.profileChanged), .account(.emailSet), .logins, .sessions, .media, .blocks,
+      .erased:
       break
     }
   }
 
-  private func hasDevice(_ user: UserID) throws -> Bool {
-    try CachedStatement(database, "SELECT EXISTS (SELECT 1 FROM pushDevice WHERE userId = ?)")
-      .first(user) { try $0.number() == 1 } ?? false
+  private func setPreferences(_ edit: PreferencesEdit, of user: UserID) throws {
+    var preferences =
+      try CachedStatement(
+        database,
+        "SELECT notifications, mutedKinds, quietFrom, quietTo, timeZone, showsPreviews FROM pushPreference WHERE userId = ?"
+      ).first(user, read: RecipientQueries.readPreferences) ?? UserPreferences()
+    let before = preferences
+    preferences.apply(edit)
+    guard preferences != before else { return }
+    let quiet = preferences.quietHours
+    try CachedStatement(
+      database,
+      """
+      INSERT OR REPLACE INTO pushPreference (
+        userId, notifications, mutedKinds, quietFrom, quietTo, timeZone, showsPreviews
+      ) VALUES (?, ?, ?, ?, ?, ?, ?)
+      """
+    ).run(
+      user, Int64(preferences.notifications.rawValue), Int64(preferences.mutedKinds.bits),
+      quiet.map { Int64($0.from.minutes) }, quiet.map { Int64($0.to.minutes) }, quiet?.timeZone,
+      preferences.showsPreviews)
   }
 
   private func describe(
@@ -96,7 +118,7 @@ struct RecipientsWriter {
 
   private func remove(_ device: DeviceID, of user: UserID) throws {
     try CachedStatement(database, "DELETE FROM pushDevice WHERE userId = ? AND deviceId = ?").run(user, device)
-    guard try !hasDevice(user) else { return }
+    guard try !recipients.hasDevice(user) else { return }
     try CachedStatement(database, "DELETE FROM recipient WHERE userId = ?").run(user)
   }
 
@@ -106,7 +128,7 @@ struct RecipientsWriter {
     switch event {
     case .members(.joined(let user, _, _)), .members(.added(let user, _)):
       try run("DELETE FROM formerMember WHERE roomId = ? AND userId = ?", room, user)
-      guard try hasDevice(user) else { return }
+      guard try recipients.hasDevice(user) else { return }
       try run("INSERT OR IGNORE INTO recipient (roomId, userId) VALUES (?, ?)", room, user)
     case .members(.left(let user)), .members(.removed(let user)), .members(.banned(let user)):
       try run("DELETE FROM recipient WHERE roomId = ? AND userId = ?", room, user)
@@ -122,64 +144,5 @@ struct RecipientsWriter {
 
   private func run(_ sql: String, _ room: RoomID, _ user: UserID) throws {
     try CachedStatement(database, sql).run(room, user)
-  }
-
-  // MARK: - Queries
-
-  private static let isDisabled = "EXISTS (SELECT 1 FROM disabledUser WHERE disabledUser.userId = member.userId)"
-
-  /// Whether any member of the room has a device.
-  func hasRecipients(in room: RoomID) throws -> Bool {
-    try CachedStatement(database, "SELECT EXISTS (SELECT 1 FROM recipient WHERE roomId = ?)")
-      .first(room) { try $0.number() == 1 } ?? false
-  }
-
-  private static let hasBlockedSender =
-    "EXISTS (SELECT 1 FROM block WHERE block.blockedId = ? AND block.blockerId = member.userId)"
-
-  /// The members who have a device, with all their devices, ordered by ID. The rooms' tables must be up to date.
-  func recipients(of message: FanOut.SentMessage) throws -> [FanOut.Recipient] {
-    var recipients: [FanOut.Recipient] = []
-    try CachedStatement(
-      database,
-      """
-      SELECT member.userId, member.mutedUntil, \(Self.isDisabled), \(Self.hasBlockedSender), \(PushQueries.deviceColumns)
-      FROM recipient
-      CROSS JOIN member ON member.roomId = recipient.roomId AND member.userId = recipient.userId
-      CROSS JOIN pushDevice ON pushDevice.userId = recipient.userId
-      WHERE recipient.roomId = ? ORDER BY recipient.userId, pushDevice.deviceId
-      """
-    ).forEach(message.sender, message.room) { row in
-      let user: UserID = try row.id()
-      let mutedUntil = try row.optional { try $0.time() }
-      let isDisabled = try row.number() != 0
-      let hasBlockedSender = try row.number() != 0
-      let device = try PushQueries.readDevice(&row)
-      if recipients.last?.user == user {
-        recipients[recipients.count - 1].devices.append(device)
-      } else {
-        recipients.append(
-          FanOut.Recipient(
-            user: user, membership: .member(mutedUntil: mutedUntil), isDisabled: isDisabled,
-            hasBlockedSender: hasBlockedSender, devices: [device]))
-      }
-    }
-    return recipients
-  }
-
-  /// The users who left the room and did not return, with their devices.
-  func formerMembers(of room: RoomID) throws -> [FanOut.Recipient] {
-    let former = try CachedStatement(
-      database, "SELECT userId, leftPosition FROM formerMember WHERE roomId = ? ORDER BY userId"
-    ).all(room) { row in (user: try row.id(UserID.self), left: try row.position()) }
-    return try former.map { user, left in
-      FanOut.Recipient(user: user, membership: .left(at: left), devices: try devices(of: user))
-    }
-  }
-
-  func devices(of user: UserID) throws -> [FanOut.Device] {
-    try CachedStatement(
-      database, "SELECT \(PushQueries.deviceColumns) FROM pushDevice WHERE userId = ? ORDER BY deviceId"
-    ).all(user, read: PushQueries.readDevice)
   }
 }

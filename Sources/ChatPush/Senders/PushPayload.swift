@@ -4,20 +4,6 @@ import Foundation
 
 /// What a notification says, in the form that all providers share. Each provider renders its request from it.
 struct PushPayload: Sendable, Hashable {
-  /// Why the device is notified.
-  enum Kind: String, Sendable, CaseIterable {
-    case message
-    case mention
-    case reply
-    case reminder
-    case reaction
-    case invitation
-    case added
-    case sent
-    case update
-    case roomChange
-  }
-
   /// How the device shows it.
   enum Style: Sendable, Hashable {
     case alert(title: String, body: String)
@@ -27,7 +13,7 @@ struct PushPayload: Sendable, Hashable {
     case silent(setsBadge: Bool)
   }
 
-  var kind: Kind
+  var kind: PushKind
   /// The app's own type of the message.
   var type: String?
   var style: Style
@@ -38,6 +24,8 @@ struct PushPayload: Sendable, Hashable {
   var sender: UserID?
   /// The kind of the first file: `image`, `video`, `audio` or `file`.
   var attachment: String?
+  /// The reaction.
+  var emoji: String?
   /// The newest message whose notification can be removed.
   var clearedThrough: MessageID?
   var position: LogPosition
@@ -47,27 +35,48 @@ struct PushPayload: Sendable, Hashable {
   var expiresAt: Timestamp
 
   init(_ notification: PushNotification) {
-    let message = notification.message
-    kind = .message
-    style = .alert(
-      title: message.roomName.isEmpty ? message.senderNickname : message.roomName,
-      body: message.roomName.isEmpty || message.text.isEmpty
-        ? message.text : "\(message.senderNickname): \(message.text)")
-    room = message.room
-    self.message = message.message
-    thread = message.thread
-    sender = message.sender
+    let (content, delivery) = (notification.content, notification.delivery)
+    kind = delivery.kind
+    style = Self.style(of: notification)
+    room = content.room
+    message = content.message
+    thread = content.thread
+    workspace = content.workspace
+    sender = content.sender
+    // What the user has sent, the user has read.
+    clearedThrough = kind == .sent && thread == nil ? content.message : content.clearedThrough
     position = notification.key.position
     deliveryKey = notification.deliveryKey
-    badge = notification.badge
-    expiresAt = message.sentAt.adding(milliseconds: RetryPolicy.lifetimeMilliseconds)
+    badge = delivery.badge
+    expiresAt = content.time.adding(milliseconds: RetryPolicy.lifetimeMilliseconds)
+    // Without previews only IDs leave the server.
+    guard delivery.showsPreview else { return }
+    type = content.custom?.type
+    attachment = content.attachment.map { Self.fileKind(of: $0.contentType) }
+    emoji = content.emoji
+  }
+
+  private static func style(of notification: PushNotification) -> Style {
+    let (content, delivery) = (notification.content, notification.delivery)
+    // Apple allows no badge where nothing but the app is concerned.
+    guard notification.isAlert else { return .silent(setsBadge: delivery.kind != .roomChange) }
+    guard delivery.showsPreview else { return .localizedAlert(key: "push." + delivery.kind.name) }
+    return .alert(
+      title: content.spaceName.isEmpty ? content.senderNickname : content.spaceName,
+      body: content.spaceName.isEmpty || content.text.isEmpty
+        ? content.text : "\(content.senderNickname): \(content.text)")
+  }
+
+  private static func fileKind(of contentType: String) -> String {
+    let kind = contentType.prefix { $0 != "/" }
+    return ["image", "video", "audio"].contains(kind) ? String(kind) : "file"
   }
 
   /// Notifications with the same text replace each other on the device; nil if each is shown.
   var collapseID: String? {
     switch style {
     case .alert, .localizedAlert: nil
-    case .silent: kind == .roomChange ? room.map { "\(kind.rawValue).\($0)" } ?? kind.rawValue : kind.rawValue
+    case .silent: room.map { "\(kind.name).\($0)" } ?? kind.name
     }
   }
 
@@ -85,12 +94,12 @@ struct PushPayload: Sendable, Hashable {
   /// The fields besides the text, by name. Absent ones are left out.
   var fields: [String: PayloadValue] {
     var fields: [String: PayloadValue] = [
-      "kind": .text(kind.rawValue), "position": .number(position.value), "deliveryKey": .text(deliveryKey),
+      "kind": .text(kind.name), "position": .number(position.value), "deliveryKey": .text(deliveryKey),
       "badge": .number(badge),
     ]
     let texts: [String: String?] = [
       "type": type, "roomId": room?.description, "messageId": message?.description, "threadId": thread?.description,
-      "workspaceId": workspace?.description, "senderId": sender?.description, "attachment": attachment,
+      "workspaceId": workspace?.description, "senderId": sender?.description, "attachment": attachment, "emoji": emoji,
       "clearedThrough": clearedThrough?.description,
     ]
     for (name, text) in texts {
@@ -118,7 +127,7 @@ struct PushPayload: Sendable, Hashable {
     var (fits, fails) = (-1, text.utf8.count + 1)
     while fails - fits > 1 {
       let bytes = (fits + fails) / 2
-      let rendered = try render(PushNotificationMessage.beginning(of: text, bytes: bytes))
+      let rendered = try render(PushContent.beginning(of: text, bytes: bytes))
       if rendered.count <= limit {
         (fits, best) = (bytes, rendered)
       } else {

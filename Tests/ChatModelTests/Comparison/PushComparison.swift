@@ -5,7 +5,7 @@ import ChatPush
 import GRDB
 
 /// Compares the push outbox, built from the whole log, with a small model: who is to be notified of what on which
-/// device, the badge, and which notifications may still be sent at the end.
+/// device, how, the badge, and which notifications may still be sent at the end.
 ///
 /// Push counts as switched on before the first event, and nothing is ever settled.
 struct PushComparison {
@@ -13,12 +13,13 @@ struct PushComparison {
 
   /// The state of a notification at the end.
   enum DeliveryStatus: Equatable {
-    case text(String, token: String)
+    case text(String, token: String, showsPreview: Bool)
     case withdrawn(PushAbandonment)
     case unreachable
   }
 
   struct Row: Equatable {
+    var kind: PushKind
     var badge: UInt64
     var status: DeliveryStatus
   }
@@ -40,10 +41,19 @@ struct PushComparison {
 
   private struct Notification {
     let key: PushNotificationKey
+    let kind: PushKind
     let badge: UInt64
-    let isMentioned: Bool
-    let room: RoomID
-    let message: MessageID
+    let showsPreview: Bool
+    let time: Timestamp
+    let about: Subject
+  }
+
+  /// What must still exist for the notification to be sent.
+  private struct Subject {
+    var actor: UserID?
+    var room: RoomID?
+    var message: MessageID?
+    var workspace: WorkspaceID?
   }
 
   /// - Returns: the number of notifications.
@@ -67,56 +77,162 @@ struct PushComparison {
     var model = ChatModel()
     var expected: [Notification] = []
     for event in events {
+      var wasScheduled = false
+      if case .room(let room, .messages(.sent(let id, _, _, _))) = event.event {
+        wasScheduled = model.rooms[room]?.scheduled.contains { $0.id == id } ?? false
+      }
       model.take(event)
-      guard case .room(let id, .messages(.sent(let message, let author, _, let content))) = event.event,
-        event.originalTime == nil, content != nil, let room = model.rooms[id], let sent = room.message(message)
-      else { continue }
-      for member in room.members where member.user != author {
-        expected += notifications(of: sent, in: room, for: member, at: event.stamp, model)
+      guard event.originalTime == nil else { continue }
+      let candidates = Candidates(event: event, wasScheduled: wasScheduled, model: model)
+      for (user, kinds) in candidates.kinds {
+        expected += notifications(of: event, kinds, to: user, candidates.subject, model)
       }
     }
     return (expected, model)
   }
 
+  /// - Parameter kinds: what the event is to the user; the first that a device shows is used.
   private func notifications(
-    of message: ModelMessage, in room: ModelRoom, for member: ModelMember, at stamp: Stamp, _ model: ChatModel
+    of event: RecordedEvent, _ kinds: [PushKind], to id: UserID, _ subject: Subject, _ model: ChatModel
   ) -> [Notification] {
-    guard let user = model.users[member.user], user.disabled == nil, !user.blocks(message.author) else { return [] }
-    if let muted = member.mutedUntil, muted > stamp.time { return [] }
-    let isMentioned = room.kind == .direct || message.isMention(of: user.id)
-    if let root = message.root, !isMentioned, member.threads[root]?.follows != true { return [] }
-    let badge = UInt64(model.badge(of: user.id, at: stamp.time))
-    return user.devices.filter { device in
-      let level = device.description.notifications
-      return !device.description.tokens.isEmpty && (level == .all || level == .mentions && isMentioned)
-    }.map { device in
-      Notification(
-        key: PushNotificationKey(position: stamp.position, user: user.id, device: device.id), badge: badge,
-        isMentioned: isMentioned, room: room.id, message: message.id)
+    guard let user = model.users[id], user.disabled == nil else { return [] }
+    let isBlocked = subject.actor.map(user.blocks) ?? false
+    let badge = UInt64(model.badge(of: id, at: event.stamp.time))
+    return user.devices.compactMap { device in
+      guard !device.description.tokens.isEmpty, !(device.id == event.device && id == event.actor) else { return nil }
+      let kind = kinds.first { kind in
+        (kind == .update || !isBlocked) && shows(kind, device, user, subject.room, at: event.stamp.time, model)
+      }
+      guard let kind else { return nil }
+      return Notification(
+        key: PushNotificationKey(position: event.position, user: id, device: device.id), kind: kind, badge: badge,
+        showsPreview: user.preferences.showsPreviews, time: event.stamp.time, about: subject)
     }
+  }
+
+  private func shows(
+    _ kind: PushKind, _ device: ModelDevice, _ user: ModelUser, _ room: RoomID?, at time: Timestamp, _ model: ChatModel
+  ) -> Bool {
+    guard let alert = kind.alert else { return kind != .roomChange || device.description.roomChanges }
+    let member = room.flatMap { model.rooms[$0]?.member(user.id) }
+    if let muted = member?.mutedUntil, muted > time { return false }
+    if user.preferences.mutedKinds.contains(alert) { return false }
+    let levels = [member?.notifications ?? user.preferences.notifications, device.description.notifications]
+    if levels.contains(.none) { return false }
+    let isPersonal = [AlertKind.mention, .reply, .reminder, .invitation, .added].contains(alert)
+    return isPersonal || !levels.contains(.mentions)
   }
 
   private func row(of notification: Notification, _ model: ChatModel) -> Row {
-    Row(badge: notification.badge, status: status(notification, model))
+    Row(kind: notification.kind, badge: notification.badge, status: status(notification, model))
   }
 
   private func status(_ notification: Notification, _ model: ChatModel) -> DeliveryStatus {
-    guard let room = model.rooms[notification.room], !room.isDeleted, let message = room.message(notification.message),
-      !message.isDeleted
-    else { return .withdrawn(.deleted) }
-    guard let member = room.member(notification.key.user), member.joined.position < notification.key.position else {
-      return .withdrawn(.left)
+    let (id, kind, about) = (notification.key.user, notification.kind, notification.about)
+    guard let user = model.users[id] else { return .unreachable }
+    var text = ""
+    if let workspace = about.workspace {
+      let isOpen = model.workspaces[workspace].map { $0.exists && $0.invitations.contains { $0.user == id } } ?? false
+      guard isOpen else { return .withdrawn(.deleted) }
     }
-    if model.users[notification.key.user]?.blocks(message.author) == true { return .withdrawn(.blocked) }
-    if model.users[notification.key.user]?.disabled != nil { return .withdrawn(.accountDisabled) }
-    if let muted = member.mutedUntil, muted > message.sent.time { return .withdrawn(.mutedRoom) }
-    guard let device = model.users[notification.key.user]?.device(notification.key.device) else { return .unreachable }
-    if device.description.notifications == .none { return .withdrawn(.notificationsOff) }
-    if device.description.notifications == .mentions, !notification.isMentioned { return .withdrawn(.mentionsOnly) }
-    let tokens = device.description.tokens
+    let room = about.room.flatMap { model.rooms[$0] }
+    if about.room != nil, room?.isDeleted != false { return .withdrawn(.deleted) }
+    if let message = about.message {
+      guard let message = room?.message(message) else { return .withdrawn(.deleted) }
+      // The notification of a deletion is about a deleted message.
+      if message.isDeleted, message.revision != notification.key.position { return .withdrawn(.deleted) }
+      if message.sent.position == notification.key.position { text = message.text }
+    }
+    let member = room?.member(id)
+    if ![.update, .invitation].contains(kind) {
+      guard let member, member.joined.position <= notification.key.position else { return .withdrawn(.left) }
+    }
+    if kind != .update, about.actor.map(user.blocks) == true { return .withdrawn(.blocked) }
+    if user.disabled != nil { return .withdrawn(.accountDisabled) }
+    let device = user.device(notification.key.device)
+    if let alert = kind.alert {
+      if let muted = member?.mutedUntil, muted > notification.time { return .withdrawn(.mutedRoom) }
+      if user.preferences.mutedKinds.contains(alert) { return .withdrawn(.kindMuted) }
+      let levels = [member?.notifications ?? user.preferences.notifications, device?.description.notifications ?? .all]
+      if levels.contains(.none) { return .withdrawn(.notificationsOff) }
+      if levels.contains(.mentions), [.message, .reaction].contains(alert) { return .withdrawn(.mentionsOnly) }
+    } else if kind == .roomChange, device?.description.roomChanges == false {
+      return .withdrawn(.roomChangesOff)
+    }
+    let tokens = device?.description.tokens ?? []
     let first = PushProvider.allCases.lazy.compactMap { provider in tokens.first { $0.provider == provider } }.first
     guard let token = first else { return .unreachable }
-    return .text(message.text, token: token.token)
+    return .text(
+      text, token: token.token, showsPreview: notification.showsPreview && user.preferences.showsPreviews)
+  }
+
+  /// Which users an event may concern, and what it is to each.
+  private struct Candidates {
+    private(set) var kinds: [(UserID, [PushKind])] = []
+    private(set) var subject = Subject()
+
+    init(event: RecordedEvent, wasScheduled: Bool, model: ChatModel) {
+      subject.actor = event.actor
+      switch event.event {
+      case .room(let id, let change):
+        guard let room = model.rooms[id] else { return }
+        subject.room = id
+        take(change, in: room, by: event.actor, wasScheduled: wasScheduled)
+      case .workspace(let id, .invitations(.invited(let user, _))):
+        subject.workspace = id
+        kinds = [(user, [.invitation])]
+      case .workspace, .user, .server: break
+      }
+    }
+
+    private mutating func take(_ change: RoomEvent, in room: ModelRoom, by actor: UserID?, wasScheduled: Bool) {
+      let members = room.members.map(\.user)
+      switch change {
+      case .messages(.sent(let id, let author, _, let content)):
+        guard content != nil, let message = room.message(id) else { return }
+        (subject.actor, subject.message) = (author, id)
+        kinds = members.compactMap { user in
+          let kind = kind(of: message, in: room, for: user, wasScheduled: wasScheduled)
+          return kind.map { (user, [$0]) }
+        }
+      case .messages(.deleted(let id, let location)):
+        subject.message = id
+        let root = room.message(id)?.root
+        kinds = room.members.map { member in
+          let isUnread =
+            root.map { member.threads[$0]?.follows == true }
+            ?? (location.ordinal > max(member.readThrough, member.joinedOrdinal))
+          return (member.user, isUnread ? [.update, .roomChange] : [.roomChange])
+        }
+      case .annotations(.reactionAdded(let id, _, let user, _, _)):
+        subject.message = id
+        let author = room.message(id)?.author
+        kinds = members.map { ($0, $0 == author && $0 != user ? [.reaction, .roomChange] : [.roomChange]) }
+      case .messages(.edited(let id, _, _)), .annotations(.reactionRemoved(let id, _, _, _)),
+        .annotations(.pinned(let id, _)), .annotations(.unpinned(let id, _)):
+        subject.message = id
+        kinds = members.map { ($0, [.roomChange]) }
+      case .members(.added(let user, _)):
+        kinds = members.map { ($0, $0 == user && user != actor ? [.added, .roomChange] : [.roomChange]) }
+      case .members(.left(let user)), .members(.removed(let user)), .members(.banned(let user)):
+        kinds = members.map { ($0, [.roomChange]) } + [(user, [.update])]
+      case .members(.joined), .members(.roleChanged), .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored):
+        kinds = members.map { ($0, [.roomChange]) }
+      case .reading(.markerMoved(let user, _, _)), .reading(.markedUnread(let user, _, _)),
+        .threads(.markerMoved(let user, _, _)):
+        kinds = [(user, [.update])]
+      default: break
+      }
+    }
+
+    private func kind(
+      of message: ModelMessage, in room: ModelRoom, for user: UserID, wasScheduled: Bool
+    ) -> PushKind? {
+      if user == message.author { return wasScheduled ? .reminder : .sent }
+      if room.kind == .direct || message.isMention(of: user) { return .mention }
+      if let root = message.root { return room.member(user)?.threads[root]?.follows == true ? .reply : nil }
+      return wasScheduled ? .reminder : .message
+    }
   }
 
   private func devices(_ model: ChatModel) -> [DeviceName: DeviceRow] {
@@ -169,18 +285,23 @@ struct PushComparison {
 
   private static func rows(_ database: Database) throws -> [PushNotificationKey: Row] {
     let queries = PushQueries(database)
-    let badges = try CachedStatement(database, "SELECT position, userId, deviceId, badge FROM outbox").all { row in
-      (PushNotificationKey(position: try row.position(), user: try row.id(), device: try row.id()), try row.unsigned())
+    let keys = try CachedStatement(database, "SELECT position, userId, deviceId, kind, badge FROM outbox").all { row in
+      (
+        PushNotificationKey(position: try row.position(), user: try row.id(), device: try row.id()),
+        try row.choice(PushKind.self), try row.unsigned()
+      )
     }
     var rows: [PushNotificationKey: Row] = [:]
-    for (key, badge) in badges {
+    for (key, kind, badge) in keys {
+      let status: DeliveryStatus
       switch try queries.notification(key) {
-      case .ready(let token, let message, _, _):
-        rows[key] = Row(badge: badge, status: .text(message.text, token: token.token))
-      case .withdrawn(let reason): rows[key] = Row(badge: badge, status: .withdrawn(reason))
-      case .unreachable: rows[key] = Row(badge: badge, status: .unreachable)
+      case .ready(let ready):
+        status = .text(ready.content.text, token: ready.token.token, showsPreview: ready.delivery.showsPreview)
+      case .withdrawn(let reason): status = .withdrawn(reason)
+      case .unreachable: status = .unreachable
       case .settled: throw Mismatch("the outbox", ["  \(key) has a row and is settled"])
       }
+      rows[key] = Row(kind: kind, badge: badge, status: status)
     }
     return rows
   }

@@ -33,7 +33,7 @@ enum APNsRequest {
       "apns-expiration": String(payload.expiresAt.milliseconds / 1000), "content-type": "application/json",
     ]
     if let collapse = payload.collapseID {
-      let beginning = PushNotificationMessage.beginning(of: collapse, bytes: collapseIDBytes)
+      let beginning = PushContent.beginning(of: collapse, bytes: collapseIDBytes)
       headers.add(name: "apns-collapse-id", value: beginning)
     }
     if let authorization { headers.add(name: "authorization", value: "bearer " + authorization) }
@@ -65,7 +65,7 @@ enum APNsRequest {
     }
     aps["badge"] = .number(payload.badge)
     aps["sound"] = .text("default")
-    aps["category"] = .text(payload.kind.rawValue)
+    aps["category"] = .text(payload.kind.name)
     if let room = payload.room { aps["thread-id"] = .text(room.description) }
     // A notification service extension can fetch the message before it is shown.
     if payload.message != nil { aps["mutable-content"] = .number(1) }

@@ -1,5 +1,6 @@
 import ChatPrimitives
 import ChatService
+import Crypto
 import NIOHTTP1
 
 /// A message for a browser (RFC 8030).
@@ -22,11 +23,10 @@ enum WebPushRequest {
   }
 
   /// A message with the same topic replaces one that the browser did not receive yet: for an alert its own repetition,
-  /// for a silent one the earlier one of its kind, or of its room.
+  /// for a silent one the earlier one of its kind and room.
   static func topic(_ payload: PushPayload) -> String {
     guard let collapse = payload.collapseID else { return String(payload.deliveryKey.prefix(topicCharacters)) }
-    // The end of it is the room's ID without hyphens, which has 32 digits.
-    return String(collapse.filter { $0 != "-" && $0 != "." }.suffix(topicCharacters))
+    return String(Hexadecimal.text(SHA256.hash(data: Array(collapse.utf8))).prefix(topicCharacters))
   }
 
   /// The content before encryption.

@@ -1,0 +1,90 @@
+package import ChatDomain
+package import ChatPrimitives
+
+extension FanOut {
+  /// A user whom an event may concern, as of the event, with their devices.
+  package struct Recipient: Sendable, Hashable {
+    package var user: UserID
+    /// In the event's room; nil if the event is not of a room.
+    package var membership: Membership?
+    package var isDisabled: Bool
+    /// Whether the user had blocked the one who caused the event.
+    package var hasBlockedActor: Bool
+    package var preferences: UserPreferences
+    package var devices: [Device]
+
+    package init(
+      user: UserID, membership: Membership?, isDisabled: Bool = false, hasBlockedActor: Bool = false,
+      preferences: UserPreferences = UserPreferences(), devices: [Device]
+    ) {
+      self.user = user
+      self.membership = membership
+      self.isDisabled = isDisabled
+      self.hasBlockedActor = hasBlockedActor
+      self.preferences = preferences
+      self.devices = devices
+    }
+  }
+
+  package enum Membership: Sendable, Hashable {
+    case member(Member)
+    case left(at: LogPosition)
+    case joinsLater
+  }
+
+  package struct Member: Sendable, Hashable {
+    package var mutedUntil: Timestamp?
+    /// Which notifications of the room the user wants; nil for those of the preferences.
+    package var level: NotificationLevel?
+    /// The ordinal up to which the user has seen the room's timeline: read, or sent before the user joined.
+    package var readThrough: UInt64
+
+    package init(mutedUntil: Timestamp? = nil, level: NotificationLevel? = nil, readThrough: UInt64 = 0) {
+      self.mutedUntil = mutedUntil
+      self.level = level
+      self.readThrough = readThrough
+    }
+  }
+
+  package struct Device: Sendable, Hashable {
+    package var id: DeviceID
+    /// The token for reaching it through a provider; nil if there is none.
+    package var token: PushToken?
+    /// Which notifications the device wants.
+    package var level: NotificationLevel
+    /// Where an APNs token is valid; nil for the server's default.
+    package var apnsEnvironment: APNsEnvironment?
+    /// The language of its notifications (BCP 47).
+    package var language: String?
+    /// Whether it wants silent notifications of what changes in rooms without a message.
+    package var roomChanges: Bool
+
+    package init(
+      id: DeviceID, token: PushToken?, level: NotificationLevel = .all, apnsEnvironment: APNsEnvironment? = nil,
+      language: String? = nil, roomChanges: Bool = false
+    ) {
+      self.id = id
+      self.token = token
+      self.level = level
+      self.apnsEnvironment = apnsEnvironment
+      self.language = language
+      self.roomChanges = roomChanges
+    }
+  }
+
+  /// The state of the room when the event happened, as far as it is the same for all recipients.
+  package struct RoomContext: Sendable, Hashable {
+    /// Whether the room is direct, so that every message counts as a mention.
+    package var isDirect: Bool
+    /// Whether the message was scheduled.
+    package var wasScheduled: Bool
+    /// The followers of the thread, if the event concerns a message in one.
+    package var followers: Set<UserID>
+
+    package init(isDirect: Bool = false, wasScheduled: Bool = false, followers: Set<UserID> = []) {
+      self.isDirect = isDirect
+      self.wasScheduled = wasScheduled
+      self.followers = followers
+    }
+  }
+}

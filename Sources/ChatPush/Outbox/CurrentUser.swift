@@ -1,0 +1,55 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+
+/// What decides today whether a user is still notified of an earlier event.
+struct CurrentUser {
+  /// Nil if the user is not a member of the room.
+  var joined: LogPosition?
+  var mutedUntil: Timestamp?
+  var roomLevel: NotificationLevel?
+  var isDisabled = false
+  var hasBlockedSender = false
+  var preferences = UserPreferences()
+
+  static func read(_ row: inout RowReader) throws -> CurrentUser {
+    CurrentUser(
+      joined: try row.optional { try $0.position() }, mutedUntil: try row.optional { try $0.time() },
+      roomLevel: try row.optional { try $0.choice() }, isDisabled: try row.number() != 0,
+      hasBlockedSender: try row.number() != 0, preferences: try RecipientQueries.readPreferences(&row))
+  }
+
+  /// Why the notification may no longer be sent; nil if it may.
+  func withdrawal(
+    of kind: PushKind, _ key: PushNotificationKey, _ content: PushContent, _ device: FanOut.Device?
+  ) -> PushAbandonment? {
+    if kind.needsMembership {
+      // A user who left and returned has joined after the event, and is not notified of earlier ones.
+      guard let joined, joined <= key.position else { return .left }
+    }
+    if hasBlockedSender, kind != .update { return .blocked }
+    if isDisabled { return .accountDisabled }
+    guard let alert = kind.alert else {
+      return kind == .roomChange && device?.roomChanges == false ? .roomChangesOff : nil
+    }
+    if let mutedUntil, mutedUntil > content.time { return .mutedRoom }
+    if preferences.mutedKinds.contains(alert) { return .kindMuted }
+    let ofUser = roomLevel ?? preferences.notifications
+    switch device.map({ NotificationLevel.lower(ofUser, $0.level) }) ?? ofUser {
+    case .none: return .notificationsOff
+    case .mentions where !kind.isPersonal: return .mentionsOnly
+    case .mentions, .all: return nil
+    }
+  }
+}
+
+extension PushKind {
+  /// Whether only members of the room may get it. An invitation is not of a room, and an update also tells of the end of
+  /// a membership.
+  fileprivate var needsMembership: Bool {
+    switch self {
+    case .update, .invitation: false
+    case .message, .mention, .reply, .reminder, .reaction, .added, .sent, .roomChange: true
+    }
+  }
+}
