@@ -189,6 +189,8 @@ extension ProjectionRunner {
       // While events are waiting, only a successful transaction shows that the file can be written again.
       if feed.head <= position { recovered(&plan) }
       guard feed.waitForHead(beyond: position, unless: isDamaged) else { return try throwIfDamaged() }
+      // Before the checks, so that no later signal is lost. Who has waited so far gets everything from this transaction.
+      hurry.reset()
       try throwIfDamaged()
       let turn = try pool.write { database in
         try cache.fit(isBehind: isBehind(at: position), database)
@@ -277,6 +279,8 @@ extension ProjectionRunner {
 
   /// Waits briefly for more events: one transaction for many events costs a fraction of one for each.
   private func gather() {
+    // The signal of a stop may have been reset.
+    guard nextStart() != nil else { return }
     hurry.wait(milliseconds: P.gatheringMilliseconds)
   }
 

@@ -155,6 +155,12 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     try thread.result?.get()
   }
 
+  /// Ends a pause in which the read model gathers events, unless it has applied `position`. Call it for several read models
+  /// before waiting for the first, so that they work at the same time.
+  package func hurry(to position: LogPosition) {
+    if state.withLock({ $0.position < position }) { hurry.signal() }
+  }
+
   private func enqueue(_ waiter: Waiter, _ ticket: WaiterList<Waiter>.Ticket, _ position: LogPosition) {
     let answer: Result<Void, ProjectionBehind>? = state.withLock { state in
       if state.position >= position { return .success(()) }

@@ -14,6 +14,9 @@ final class TimedSemaphore: @unchecked Sendable {
     }
   }
 
+  /// Takes all signals.
+  func reset() { condition.withLock { count = 0 } }
+
   /// Takes one signal, or returns after the timeout.
   func wait(milliseconds: Int) {
     let deadline = MonotonicCondition.Deadline(millisecondsFromNow: milliseconds)

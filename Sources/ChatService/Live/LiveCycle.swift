@@ -148,6 +148,8 @@ struct LiveCycle {
   /// - Returns: that position. Meanwhile, more is examined, so that endings do not wait for a read model.
   private mutating func awaitReadModels() throws -> LogPosition {
     let target = examined
+    feed.readModels.timeline.hurry(to: target)
+    feed.readModels.accounts.hurry(to: target)
     try wait(for: target, feed.readModels.rooms)
     try wait(for: target, feed.readModels.timeline)
     try wait(for: target, feed.readModels.accounts)
