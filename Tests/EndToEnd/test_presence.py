@@ -204,7 +204,7 @@ def test_a_socket_shows_the_same_and_has_frames_to_say_it(world):
 
 def notified(sink, text: str) -> list[str]:
     lines = sink.read_text().splitlines() if sink.exists() else []
-    return [each["deviceId"] for each in map(json.loads, lines) if each["text"] == text]
+    return [each["deviceId"] for each in map(json.loads, lines) if each.get("text") == text]
 
 
 def outcomes(server, message: dict) -> dict[str, tuple]:

@@ -88,8 +88,8 @@ def test_a_push_service_may_speak_only_http_1_1(tmp_path, services, authority):
     try:
         anna, ben = World(server).users("Anna", "Ben")
         browser = old.subscribe()
-        ben.put(f"/v1/devices/{new_id()}", {"webPush": browser.body})
         room = anna.room("Tea", ben)
+        ben.put(f"/v1/devices/{new_id()}", {"webPush": browser.body})
         for number in range(5):
             anna.send(room, f"{number}")
         wait_until(lambda: len(old.delivered()) == 5, "not all messages arrive")
