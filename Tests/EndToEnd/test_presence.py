@@ -216,9 +216,9 @@ def test_a_device_gets_no_push_for_a_room_that_it_shows(pushing, sink):
     world = World(pushing)
     phone, tablet = new_id(), new_id()
     anna, ben = world.user("Anna"), world.user("Ben", deviceId=phone)
+    tea, cake = anna.room("Tea", ben), anna.room("Cake", ben)
     for device in (phone, tablet):
         ben.put(f"/v1/devices/{device}", {"apnsToken": f"token of {device}"})
-    tea, cake = anna.room("Tea", ben), anna.room("Cake", ben)
     with Watch(ben):
         assert ben.put("/v1/me/open-rooms", {"roomIds": [tea.id]}, expect=200) == {"roomIds": [tea.id]}
         shown, other = anna.send(tea, "shown"), anna.send(cake, "elsewhere")

@@ -20,7 +20,8 @@ from harness.waiting import wait_until
 def talking(server, services, kind: str = APNS):
     """Anna, Ben with a device, and a room of both."""
     anna, ben = World(server).users("Anna", "Ben")
-    return anna, ben, services.phone(ben, kind), anna.room("Tea", ben)
+    room = anna.room("Tea", ben)
+    return anna, ben, services.phone(ben, kind), room
 
 
 def test_an_alert_has_the_documented_headers_and_payload(notifying, services):
@@ -106,6 +107,7 @@ STOPPING_REASONS = (
 def test_each_documented_error_of_a_device_has_its_effect(notifying, services):
     anna, ben = World(notifying).users("Anna", "Ben")
     reasons = DEAD_REASONS + REJECTED_REASONS + RETRIED_REASONS
+    room = anna.room("Tea", ben)
     phones = {reason: services.phone(ben, APNS) for reason in reasons}
     planned = {phone.token: reason for reason, phone in phones.items()}
 
@@ -116,7 +118,6 @@ def test_each_documented_error_of_a_device_has_its_effect(notifying, services):
         return reason and services.apns.error(reason, headers=headers)
 
     services.apns.respond = respond
-    room = anna.room("Tea", ben)
     first = anna.send(room, "first")
     effects = dict.fromkeys(DEAD_REASONS, DEAD) | dict.fromkeys(REJECTED_REASONS, REJECTED)
     effects |= dict.fromkeys(RETRIED_REASONS, DELIVERED)
@@ -187,7 +188,8 @@ def test_a_wrong_key_or_topic_stops_the_provider_until_it_is_corrected(notifying
 
 def crowd(server, services, devices: int):
     anna, ben = World(server).users("Anna", "Ben")
-    return anna, [services.phone(ben, APNS) for _ in range(devices)], anna.room("Tea", ben)
+    room = anna.room("Tea", ben)
+    return anna, [services.phone(ben, APNS) for _ in range(devices)], room
 
 
 def check_all(services, phones, sent: list[dict], at_most: int) -> None:

@@ -17,7 +17,8 @@ from harness.shifted_clock import DAY, ShiftedClock
 def talking(server, services):
     """Anna, Ben with an Android device, and a room of both."""
     anna, ben = World(server).users("Anna", "Ben")
-    return anna, ben, services.phone(ben, FCM), anna.room("Tea", ben)
+    room = anna.room("Tea", ben)
+    return anna, ben, services.phone(ben, FCM), room
 
 
 def test_an_alert_has_the_documented_form(notifying, services):
@@ -43,8 +44,8 @@ def test_an_alert_has_the_documented_form(notifying, services):
 
 def test_all_messages_use_one_connection_and_one_access_token(notifying, services):
     anna, ben = World(notifying).users("Anna", "Ben")
-    phones = [services.phone(ben, FCM) for _ in range(10)]
     room = anna.room("Tea", ben)
+    phones = [services.phone(ben, FCM) for _ in range(10)]
     sent = [anna.send(room, f"{number}") for number in range(10)]
     for phone in phones:
         arrives(services, phone, sent[-1])
@@ -80,8 +81,8 @@ def test_an_access_token_is_renewed_before_it_expires(tmp_path, services):
 
 def test_an_access_token_that_is_not_accepted_is_replaced_once_for_all_messages(notifying, services):
     anna, ben = World(notifying).users("Anna", "Ben")
-    phones = [services.phone(ben, FCM) for _ in range(10)]
     room = anna.room("Tea", ben)
+    phones = [services.phone(ben, FCM) for _ in range(10)]
     arrives(services, phones[0], anna.send(room, "first"))
     services.fcm.expire_access_tokens()
     sent = anna.send(room, "second")
@@ -101,6 +102,7 @@ PAUSING_CODES = ("QUOTA_EXCEEDED", "UNAVAILABLE")
 def test_each_documented_error_of_a_device_has_its_effect(notifying, services):
     anna, ben = World(notifying).users("Anna", "Ben")
     codes = DEAD_CODES + REJECTED_CODES + RETRIED_CODES
+    room = anna.room("Tea", ben)
     phones = {code: services.phone(ben, FCM) for code in codes}
     planned = {phone.token: code for code, phone in phones.items()}
 
@@ -111,7 +113,6 @@ def test_each_documented_error_of_a_device_has_its_effect(notifying, services):
         return code and services.fcm.error(code, headers=headers)
 
     services.fcm.respond = respond
-    room = anna.room("Tea", ben)
     first = anna.send(room, "first")
     effects = dict.fromkeys(DEAD_CODES, DEAD) | dict.fromkeys(REJECTED_CODES, REJECTED)
     effects |= dict.fromkeys(RETRIED_CODES, DELIVERED)

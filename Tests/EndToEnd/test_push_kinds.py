@@ -13,7 +13,7 @@ from harness.people import World
 from harness.places import DOCS
 from harness.server import Server
 from harness.waiting import wait_until
-from test_push import all_lines
+from test_push import lines
 
 SILENT = {"sent", "update", "roomChange"}
 
@@ -52,7 +52,7 @@ class Devices:
         due = {device for device, kind in self.explained(receipt).items() if kind in SILENT or kind in ALERTS}
 
         def arrived() -> dict[str, dict]:
-            lines = [line for line in all_lines(self.sink) if line["position"] == position(receipt)]
+            lines = [line for line in lines(self.sink) if line["position"] == position(receipt)]
             return {self.names[line["deviceId"]]: line for line in lines}
 
         wait_until(lambda: set(arrived()) >= due, f"not all of {due} are notified")

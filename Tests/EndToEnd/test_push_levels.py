@@ -6,7 +6,7 @@ import pytest
 
 from harness.client import Api, new_id
 from harness.command import hansard, settle
-from harness.people import Room, World
+from harness.people import World
 from test_push import device, told, wait_for
 from test_scheduled_messages import schedule, soon
 
@@ -55,11 +55,11 @@ ENDINGS = {
 def test_a_device_that_was_logged_out_shows_nothing_any_more(pushing, sink, ending):
     world = World(pushing)
     anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    room = anna.room("Tea", ben, carla)
     id, phone = logged_in(world, ben)
     tablet, _ = logged_in(world, ben) if ending == "logout" else (None, None)
     loose = device(ben, "of no session")
     other = device(carla, "carla")
-    room = anna.room("Tea", ben, carla)
     say(anna, room, "before")
     before = {id, loose, other} | ({tablet} if tablet else set())
     wait_for(sink, "before", len(before))
@@ -80,9 +80,9 @@ def test_a_device_that_was_logged_out_shows_nothing_any_more(pushing, sink, endi
 def test_levels_mentions_threads_and_direct_rooms(pushing, sink):
     world = World(pushing)
     anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    room, direct = anna.room("Tea", ben, carla), anna.direct(ben)
     everything, mentions_only, nothing = (leveled(ben, level, level) for level in ("all", "mentions", "none"))
     other = device(carla, "carla")
-    room = anna.room("Tea", ben, carla)
 
     plain = say(anna, room, "plain")
     wait_for(sink, "plain", 2)
@@ -96,7 +96,6 @@ def test_levels_mentions_threads_and_direct_rooms(pushing, sink):
     wait_for(sink, "thread two", 1)
     say(anna, room, "thread three", threadId=plain["id"], mentions={"users": [ben.id]})
     wait_for(sink, "thread three", 3)
-    direct = Room(anna.post("/v1/rooms", {"kind": "direct", "memberIds": [ben.id]})["id"])
     say(anna, direct, "between us")
     notifications = wait_for(sink, "between us", 2)
 
@@ -117,8 +116,8 @@ def test_levels_mentions_threads_and_direct_rooms(pushing, sink):
 def test_a_user_who_blocked_the_sender_is_not_notified(pushing, sink):
     world = World(pushing)
     anna, ben, carla = world.users("Anna", "Ben", "Carla")
-    phone, other = device(ben, "ben"), device(carla, "carla")
     room = anna.room("Tea", ben, carla)
+    phone, other = device(ben, "ben"), device(carla, "carla")
     ben.put(f"/v1/me/blocked-users/{anna.id}")
     while_blocked = say(anna, room, "while blocked", mentions={"users": [ben.id]})
     wait_for(sink, "while blocked", 1)
@@ -138,8 +137,8 @@ def test_a_user_who_blocked_the_sender_is_not_notified(pushing, sink):
 def test_a_disabled_account_is_not_notified_and_a_scheduled_message_is_pushed(pushing, sink):
     world = World(pushing)
     anna, ben, carla = world.users("Anna", "Ben", "Carla")
-    phone, other = device(ben, "ben"), device(carla, "carla")
     room = anna.room("Tea", ben, carla)
+    phone, other = device(ben, "ben"), device(carla, "carla")
     world.admin.post(f"/v1/admin/users/{ben.id}/disable")
     while_disabled = anna.send(room, "while disabled")
     wait_for(sink, "while disabled", 1)

@@ -22,7 +22,8 @@ SILENCE_SECONDS = 1.5
 def talking(server, services, *kinds: str):
     """Anna, Ben with a device of each kind, and a room of both."""
     anna, ben = World(server).users("Anna", "Ben")
-    return anna, ben, {kind: services.phone(ben, kind) for kind in kinds}, anna.room("Tea", ben)
+    room = anna.room("Tea", ben)
+    return anna, ben, {kind: services.phone(ben, kind) for kind in kinds}, room
 
 
 def settled(server, position: int) -> None:

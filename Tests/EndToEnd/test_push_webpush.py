@@ -21,7 +21,8 @@ from harness.waiting import wait_until
 def talking(server, services):
     """Anna, Ben with a browser, and a room of both."""
     anna, ben = World(server).users("Anna", "Ben")
-    return anna, ben, services.phone(ben, WEB_PUSH), anna.room("Tea", ben)
+    room = anna.room("Tea", ben)
+    return anna, ben, services.phone(ben, WEB_PUSH), room
 
 
 def test_a_message_is_encrypted_for_the_browser_alone(notifying, services):
@@ -43,7 +44,8 @@ def test_a_message_is_encrypted_for_the_browser_alone(notifying, services):
 def browsers(server, services):
     """Anna, browsers of Ben at two push services, and a room."""
     anna, ben = World(server).users("Anna", "Ben")
-    return anna, [services.phone(ben, WEB_PUSH, origin) for origin in range(2)], anna.room("Tea", ben)
+    room = anna.room("Tea", ben)
+    return anna, [services.phone(ben, WEB_PUSH, origin) for origin in range(2)], room
 
 
 def test_each_push_service_gets_a_token_for_its_origin(notifying, services):
@@ -87,8 +89,7 @@ def test_a_push_service_may_speak_only_http_1_1(tmp_path, services, authority):
     server = services.server(tmp_path / "data").start()
     try:
         anna, ben = World(server).users("Anna", "Ben")
-        browser = old.subscribe()
-        room = anna.room("Tea", ben)
+        room, browser = anna.room("Tea", ben), old.subscribe()
         ben.put(f"/v1/devices/{new_id()}", {"webPush": browser.body})
         for number in range(5):
             anna.send(room, f"{number}")
@@ -108,6 +109,7 @@ RETRIED_STATUSES = (429, 500, 502, 503)
 
 def test_each_status_has_its_effect(notifying, services):
     anna, ben = World(notifying).users("Anna", "Ben")
+    room = anna.room("Tea", ben)
     phones = {status: services.phone(ben, WEB_PUSH) for status in DEAD_STATUSES + REJECTED_STATUSES + RETRIED_STATUSES}
     planned = {phone.token: status for status, phone in phones.items()}
 
@@ -116,7 +118,6 @@ def test_each_status_has_its_effect(notifying, services):
         return status and Reply(status, {"retry-after": "1"} if status in RETRIED_STATUSES else {})
 
     services.browsers.respond = respond
-    room = anna.room("Tea", ben)
     first = anna.send(room, "first")
     effects = dict.fromkeys(DEAD_STATUSES, DEAD) | dict.fromkeys(REJECTED_STATUSES, REJECTED)
     effects |= dict.fromkeys(RETRIED_STATUSES, DELIVERED)

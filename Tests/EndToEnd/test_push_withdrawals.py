@@ -73,8 +73,19 @@ def opened(gate: Gate, receiver: Receiver, sender, room) -> list[dict]:
 
 
 def delivered(receiver: Receiver) -> list[dict]:
-    """What was delivered and shows something."""
-    return [receipt.body for receipt in receiver.taken() if receipt.is_delivered and not receipt.body["silent"]]
+    return [receipt.body for receipt in receiver.taken() if receipt.is_delivered]
+
+
+def alerts(notifications: list[dict]) -> list[str]:
+    """The texts of the notifications that show something."""
+    return [notification["text"] for notification in notifications if not notification["silent"]]
+
+
+def updates(notifications: list[dict]) -> list[tuple[str, str | None]]:
+    """The device and the message of the notifications that show nothing. All of them are updates."""
+    silent = [notification for notification in notifications if notification["silent"]]
+    assert {notification["kind"] for notification in silent} <= {"update"}
+    return [(notification["deviceId"], notification.get("messageId")) for notification in silent]
 
 
 def explained(server, message) -> dict[str, tuple]:
@@ -114,8 +125,8 @@ def test_a_deleted_message_is_withdrawn_and_an_edited_one_is_pushed_with_its_new
 ):
     world = World(posting)
     anna, ben = world.users("Anna", "Ben")
-    phone = device(ben, "b")
     room = anna.room("Tea", ben)
+    phone = device(ben, "b")
     secrets = {name: secret_text(name) for name in ("Deleted", "Edited", "Thread")}
     root = anna.send(room, "the root stays")
     ben.put(f"{room.message(root['id'])}/thread/following", {"follows": True})
@@ -135,8 +146,10 @@ def test_a_deleted_message_is_withdrawn_and_an_edited_one_is_pushed_with_its_new
     wait_until(
         lambda: not any(name.startswith("push-v") for name in holding(posting, secrets["Edited"])),
         "the old text is still in push")
-    told = [notification["text"] for notification in opened(gate, receiver, anna, room)]
-    assert told == ["the root stays", "kinder words", "the last one"]
+    notifications = opened(gate, receiver, anna, room)
+    assert alerts(notifications) == ["the root stays", "kinder words", "the last one"]
+    # The badge is lower than before, and if the notifications had been delivered, they would be removed now.
+    assert updates(notifications) == [(phone, deleted["id"]), (phone, reply["id"])]
     for message in (deleted, reply):
         comes_to(posting, message, {phone: ("abandoned", "deleted")})
     comes_to(posting, edited, {phone: ("delivered", None)})
@@ -148,8 +161,8 @@ def test_a_delivered_message_leaves_the_file_when_it_is_deleted(posting, receive
     """The opposite order: the notification is settled before the message is deleted."""
     world = World(posting)
     anna, ben = world.users("Anna", "Ben")
-    phone = device(ben, "b")
     room = anna.room("Tea", ben)
+    phone = device(ben, "b")
     gate.is_open.set()
     secret = secret_text("Told")
     told = anna.send(room, secret)
@@ -161,8 +174,8 @@ def test_a_delivered_message_leaves_the_file_when_it_is_deleted(posting, receive
 def test_nothing_of_a_deleted_room_is_pushed(posting, receiver, gate):
     world = World(posting)
     anna, ben = world.users("Anna", "Ben")
-    phone = device(ben, "b")
     gone, kept = anna.room("Gone", ben), anna.room("Kept", ben)
+    phone = device(ben, "b")
     secrets = [secret_text(f"Room{number}") for number in range(3)]
     sent = [anna.send(gone, secret) for secret in secrets]
     other = anna.send(kept, "in the other room")
@@ -170,8 +183,8 @@ def test_nothing_of_a_deleted_room_is_pushed(posting, receiver, gate):
     anna.delete(gone.path)
     for secret in secrets:
         leaves_every_file(posting, secret)
-    told = [notification["text"] for notification in opened(gate, receiver, anna, kept)]
-    assert told == ["in the other room", "the last one"]
+    notifications = opened(gate, receiver, anna, kept)
+    assert alerts(notifications) == ["in the other room", "the last one"] and updates(notifications) == []
     for message in sent:
         comes_to(posting, message, {phone: ("abandoned", "deleted")})
     comes_to(posting, other, {phone: ("delivered", None)})
@@ -182,14 +195,16 @@ def test_removed_banned_disabled_and_silent_users_are_not_notified(posting, rece
     people = world.users(
         "Anna", "Banned", "Removed", "Left", "Disabled", "Muting", "Silent", "Mentioned", "Blocking", "Staying")
     anna, banned, removed, left, disabled, muting, silent, mentioned, blocking, staying = people
-    phones = {person: device(person, f"token of {person.nickname}") for person in people[1:]}
     room = anna.room("Tea", *people[1:])
+    phones = {person: device(person, f"token of {person.nickname}") for person in people[1:]}
     sent = anna.send(room, "for all of them")
     mentioning = anna.put(room.message(new_id()), {"text": "for the mentioned", "mentions": {"users": [mentioned.id]}})
     refused(receiver, len(phones))
-    anna.put(f"{room.path}/bans/{banned.id}")
-    anna.delete(f"{room.path}/members/{removed.id}")
-    left.post(f"{room.path}/leave")
+    departures = {
+        banned: anna.put(f"{room.path}/bans/{banned.id}"),
+        removed: anna.delete(f"{room.path}/members/{removed.id}"),
+        left: left.post(f"{room.path}/leave"),
+    }
     world.admin.post(f"/v1/admin/users/{disabled.id}/disable")
     muting.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"})
     blocking.put(f"/v1/me/blocked-users/{anna.id}")
@@ -207,11 +222,17 @@ def test_removed_banned_disabled_and_silent_users_are_not_notified(posting, rece
     opened(gate, receiver, anna, room)
     # The device that wants only mentions does not get the last message, so `opened` does not wait for it.
     comes_to(posting, mentioning, {phones[mentioned]: ("delivered", None)})
-    told = sorted((notification["deviceId"], notification["text"]) for notification in delivered(receiver))
+    # The devices of those who are not members any more only learn of that.
+    for person, departure in departures.items():
+        comes_to(posting, departure, {phones[person]: ("delivered", None)})
+    arrived = delivered(receiver)
+    told = sorted(
+        (notification["deviceId"], notification["text"]) for notification in arrived if not notification["silent"])
     assert told == sorted(
         [(phones[mentioned], "for the mentioned")]
         + [(phones[staying], text) for text in ("for all of them", "for the mentioned", "the last one")]
     )
+    assert sorted(updates(arrived)) == sorted((phones[person], None) for person in departures)
     comes_to(posting, sent, {phones[staying]: ("delivered", None)})
     # The audit shows it too.
     rows = hansard("audit", "--data", posting.data, "--format", "jsonl", "--type", "push.outcomes-recorded").rows
@@ -233,12 +254,12 @@ def test_removed_banned_disabled_and_silent_users_are_not_notified(posting, rece
 def test_a_moved_token_gets_no_notifications_of_its_old_owner(posting, receiver, gate):
     world = World(posting)
     anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    room, cake = anna.room("Tea", ben), anna.room("Cake", carla)
     phone = device(ben, "the phone")
-    room = anna.room("Tea", ben)
     sent = anna.send(room, "for Ben's eyes")
     refused(receiver, 1)
     device(carla, "the phone")
     # The gate stays closed until then, because an attempt that began before the token moved may be in flight.
     comes_to(posting, sent, {phone: ("token_invalid", None)})
-    told = opened(gate, receiver, anna, anna.room("Cake", carla))
+    told = opened(gate, receiver, anna, cake)
     assert [(notification["userId"], notification["text"]) for notification in told] == [(carla.id, "the last one")]

@@ -222,8 +222,8 @@ def test_a_client_shows_who_types_and_who_is_online(world, open_client, kind, tr
 def test_a_device_gets_no_push_for_a_room_that_its_client_shows(pushing, sink, open_client):
     world, phone = World(pushing), new_id()
     anna, ben = world.user("Anna"), world.user("Ben", deviceId=phone)
-    ben.put(f"/v1/devices/{phone}", {"apnsToken": f"token of {phone}"})
     tea, cake = anna.room("Tea", ben), anna.room("Cake", ben)
+    ben.put(f"/v1/devices/{phone}", {"apnsToken": f"token of {phone}"})
     client = open_client(ben)
     assert client.call("open", {"roomIds": [tea.id]}) == {"status": 200, "body": {"roomIds": [tea.id]}}
     shown, _ = anna.send(tea, "shown"), anna.send(cake, "elsewhere")

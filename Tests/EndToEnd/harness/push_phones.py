@@ -86,11 +86,6 @@ def arrival(service: str, push: ApnsPush | FcmPush | WebPush) -> Arrival:
     return Arrival(service, push.token, fields, *shown, identity, push.is_delivered, push, time.monotonic())
 
 
-def only_messages(person: Person) -> None:
-    """Turns off notifications of being added to a room, so that those of messages can be counted."""
-    person.patch("/v1/me/preferences", {"mutedKinds": ["added", "invitation"]})
-
-
 class PushServices:
     """Stand-ins for all services."""
 
@@ -231,8 +226,6 @@ class PushServices:
         return token, body
 
     def phone(self, owner: Person, kind: str, origin: int | None = None) -> Phone:
-        """A device whose owner wants to hear of messages and reactions, but not of being added to rooms."""
-        only_messages(owner)
         token, body = self.registration(kind, origin)
         phone = Phone(owner, new_id(), kind, token)
         owner.put(f"/v1/devices/{phone.id}", body)

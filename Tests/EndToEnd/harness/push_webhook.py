@@ -46,8 +46,8 @@ class WebhookService:
     def _arrival(self, receipt: Receipt) -> Arrival:
         body = receipt.body
         return Arrival(
-            "webhook", body["token"], body | {"kind": "message"}, body["roomName"], body.get("text"), (receipt.key,),
-            receipt.is_delivered, receipt, time.monotonic())
+            "webhook", body["token"], body, body.get("roomName"), body.get("text"), (receipt.key,), receipt.is_delivered,
+            receipt, time.monotonic())
 
     @property
     def faults(self) -> list[str]:

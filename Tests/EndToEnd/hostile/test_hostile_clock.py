@@ -287,9 +287,9 @@ def test_a_start_with_a_clock_that_is_ahead_gives_up_no_notification(tmp_path, c
     try:
         world = World(server.start())
         anna, ben = world.users("Anna", "Ben")
-        phone = new_id()
+        room, phone = anna.room("Tea", ben), new_id()
         ben.put(f"/v1/devices/{phone}", {"apnsToken": "a1b2"})
-        sent = anna.send(anna.room("Tea", ben), "told")
+        sent = anna.send(room, "told")
         wait_until(receiver.taken, "nothing was sent")
         server.stop()
 

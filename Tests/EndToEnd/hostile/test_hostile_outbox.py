@@ -12,7 +12,7 @@ from harness.people import World
 from harness.server import Server
 from harness.read_models import aside, locked, readiness, until_ready, read_model, zero
 from harness.waiting import wait_until
-from test_push import device, lines, settled
+from test_push import alerts, device, lines, settled
 
 # How long a test waits to see that nothing arrives twice.
 SILENCE_SECONDS = 1.5
@@ -25,15 +25,19 @@ class Conversation:
         self.server = server
         self.sink = sink
         self.anna, ben = World(server).users("Anna", "Ben")
-        device(ben, "ben's token")
         self.room = self.anna.room("Tea", ben)
+        device(ben, "ben's token")
 
     def say(self, text: str) -> dict:
         return self.anna.send(self.room, text)
 
     def notified(self) -> list[str]:
         """The messages that Ben's device was notified of, in order."""
-        return [line["messageId"] for line in lines(self.sink)]
+        return [line["messageId"] for line in alerts(self.sink)]
+
+    def updates(self) -> list[tuple[str, str]]:
+        """What it was silently told, with the messages."""
+        return [(line["kind"], line["messageId"]) for line in lines(self.sink) if line["silent"]]
 
     def wait_until_notified(self, sent: list[dict]) -> None:
         """Ben's device is notified of each of these messages once, in this order, and of no others."""
@@ -112,6 +116,7 @@ def test_an_outbox_that_is_zeroed_while_the_server_runs_is_rebuilt(conversation)
     wait_until(found, "the damage was not found")
     sent.append(conversation.say("at the end"))
     conversation.wait_until_notified(sent)
+    assert conversation.updates() == [("update", sent[0]["id"])]
     assert until_ready(conversation.server)["status"] == "ready"
     conversation.server.stop()
     check_data(conversation.server.data)

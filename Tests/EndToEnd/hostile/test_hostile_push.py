@@ -156,11 +156,11 @@ def pushing(tmp_path, receiver):
 def notified_beside_slow_devices(pushing, receiver):
     """Anna writes to Ben, whose many devices respond slowly, and then to Carla, who is notified all the same."""
     anna, ben, carla = World(pushing).users("Anna", "Ben", "Carla")
+    slow_room, quick_room = anna.room("Slow", ben), anna.room("Quick", carla)
     for number in range(SLOW_DEVICES):
         ben.put(f"/v1/devices/{new_id()}", {"fcmToken": f"slow-{number}"})
     carla.put(f"/v1/devices/{new_id()}", {"fcmToken": "quick"})
     receiver.slow.add(ben.id)
-    slow_room, quick_room = anna.room("Slow", ben), anna.room("Quick", carla)
     anna.send(slow_room, "to many")
     wait_until(lambda: len(receiver.texts(ben.id)) >= SLOTS_OF_USER, f"fewer than {SLOTS_OF_USER} of Ben's devices are notified")
     anna.send(quick_room, "to one")
@@ -203,10 +203,10 @@ def test_a_receiver_whose_heads_never_end_does_not_stop_push(pushing, receiver):
 def test_informational_responses_without_end_cost_little(pushing, receiver):
     """Observed: the server read them for the whole 5 seconds of each attempt, which used more than one processor."""
     anna, ben, carla = World(pushing).users("Anna", "Ben", "Carla")
+    slow_room, quick_room = anna.room("Slow", ben), anna.room("Quick", carla)
     ben.put(f"/v1/devices/{new_id()}", {"fcmToken": "slow"})
     carla.put(f"/v1/devices/{new_id()}", {"fcmToken": "quick"})
     receiver.slow.add(ben.id)
-    slow_room, quick_room = anna.room("Slow", ben), anna.room("Quick", carla)
     with costs_at_most(pushing, ATTEMPTS_SECONDS):
         anna.send(slow_room, "to one that floods")
         wait_until(lambda: len(receiver.texts(ben.id)) >= ATTEMPTS, "there are too few attempts")
@@ -217,9 +217,9 @@ def test_informational_responses_without_end_cost_little(pushing, receiver):
 @pytest.mark.parametrize("receiver", [Flood()], indirect=True)
 def test_a_response_that_is_too_long_is_not_read_to_its_end(pushing, receiver):
     anna, ben = World(pushing).users("Anna", "Ben")
+    room, sent = anna.room("Tea", ben), receiver.respond.sent
     ben.put(f"/v1/devices/{new_id()}", {"fcmToken": "flooding"})
     receiver.slow.add(ben.id)
-    room, sent = anna.room("Tea", ben), receiver.respond.sent
     for number in range(1, 3):
         anna.send(room, f"text {number}")
         wait_until(lambda number=number: len(sent) == number, "the server has not closed the connection")
