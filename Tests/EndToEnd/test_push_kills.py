@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from harness.command import check_data
-from harness.push_kills import Device, Plan, PushKills, Settled
+from harness.push_kills import Caused, Device, Plan, PushKills, Settled
 from harness.push_phones import Arrival, PushServices
 from harness.push_webhook import WebhookService
 
@@ -27,18 +27,18 @@ def check(services, server, plan: Plan) -> None:
     # There was something to lose and something to repeat.
     assert run.kills == plan.kills and len(run.required) >= plan.notifications * 3 // 4
     assert run.counts["repeats"] > 0 and run.counts["retries"] > 0
+    assert all(run.counts[f"of {kind}"] > 0 for kind in ("message", "sent", "update"))
     check_data(server.data)
 
 
 def test_kills_lose_and_repeat_nothing_at_the_push_services(tmp_path, authority):
     services = PushServices(authority, tmp_path / "push")
-    # There are no silent notifications yet that tell devices of a marker that moved on another one.
-    check(services, services.server(tmp_path / "data"), replace(PLAN, reads=0))
+    check(services, services.server(tmp_path / "data"), PLAN)
 
 
 def test_kills_lose_and_repeat_nothing_at_a_webhook(tmp_path):
     services = WebhookService(tmp_path)
-    check(services, services.server(tmp_path / "data"), replace(PLAN, kills=3, notifications=200, reads=0, faults=0.05))
+    check(services, services.server(tmp_path / "data"), replace(PLAN, kills=3, notifications=200, faults=0.05))
 
 
 # MARK: The check itself
@@ -81,3 +81,44 @@ OTHER = {name: FIELDS | {name: value} for name, value in {"deliveryKey": "k2", "
 def test_each_wrong_repeat_is_found(second, settled, problem):
     problems = checked((0, FIRST), second, settled=settled).problems
     assert problems and problem in problems[0]
+
+
+TEA, CAKE = "tea", "cake"
+CAUSED = {(7, "a1"): Caused("message", TEA, DEVICE), (8, "a1"): Caused("update", TEA, DEVICE)}
+UPDATE = replace(
+    FIRST, fields={"deliveryKey": "k2", "position": 8, "badge": 0, "kind": "update", "roomId": TEA}, title=None, body=None)
+ALERT = replace(FIRST, fields=FIELDS | {"roomId": TEA})
+
+
+def run_of(*arrived: Arrival, caused: dict[tuple[int, str], Caused] = CAUSED) -> PushKills:
+    run = PushKills(None, None, PLAN)
+    run.arrived = [(0, one) for one in arrived]
+    run.caused, run.by_token = caused, {"a1": DEVICE}
+    return run
+
+
+@pytest.mark.parametrize(("arrived", "problem"), [
+    (ALERT, None), (UPDATE, None),
+    (replace(ALERT, token="b1"), "that it does not concern"),
+    (replace(ALERT, fields=ALERT.fields | {"position": 9}), "that it does not concern"),
+    (replace(ALERT, fields=ALERT.fields | {"kind": "sent"}), "is a message"),
+    (replace(ALERT, fields=ALERT.fields | {"roomId": CAKE}), "is a message in tea"),
+    (replace(ALERT, body=None), "has the text None"),
+    (replace(UPDATE, body="hello"), "has the text 'hello'"),
+])
+def test_each_notification_of_the_wrong_kind_is_found(arrived, problem):
+    run = run_of(arrived)
+    run._check_kinds()
+    assert [problem in found for found in run.problems] == ([True] if problem else [])
+
+
+@pytest.mark.parametrize(("position", "later", "problem"), [
+    (8, Caused("update", TEA, DEVICE), None),
+    (8, Caused("update", CAKE, DEVICE), "nothing comes after the update"),
+    (8, Caused("sent", TEA, DEVICE), "nothing comes after the update"),
+    (7, Caused("message", TEA, DEVICE), "the message at 7 was replaced"),
+])
+def test_only_a_later_notification_of_the_same_kind_and_room_replaces_a_silent_one(position, later, problem):
+    run = run_of(caused=CAUSED | {(9, "a1"): later})
+    run._check_replaced({(position, DEVICE.user, DEVICE.id)})
+    assert [problem in found for found in run.problems] == ([True] if problem else [])

@@ -1,8 +1,9 @@
 """Kills the server again and again while notifications go out to devices of three kinds.
 
 Stand-ins for APNs, FCM and the push services of browsers take the notifications. At the end, each device has got each
-notification, none arrived again unless its outcome was unknown at a kill, and the last badge on each device is right. A
-seed repeats the choices, but not the order of events.
+notification of a message, of one that its user sent elsewhere and of a marker that its user moved elsewhere, and nothing
+else. None arrived again unless its outcome was unknown at a kill, and the last badge on each device is right. A seed
+repeats the choices, but not the order of events.
 """
 
 import argparse
@@ -33,7 +34,7 @@ class Progress:
     def __call__(self, run: PushKills) -> None:
         line = (
             f"{time.monotonic() - run.began:5.0f} s  {run.phase:<8}  {run.kills}/{run.plan.kills} kills  "
-            f"{len(run.required):,} notifications of messages  {len(run.arrived):,} arrived  "
+            f"{len(run.required):,} alerts  {len(run.arrived):,} arrived  "
             f"{len(run.problems)} problems")
         if sys.stderr.isatty():
             print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
@@ -78,12 +79,12 @@ def main():
     print(
         f"\n{run.kills} kills, {plan.devices:,} devices, {run.counts['send']:,} messages, "
         f"{run.counts['read']:,} markers moved, {time.monotonic() - run.began:.0f} s\n"
-        f"{run.counts['notifications']:,} notifications, {len(run.required):,} of them of messages; "
+        f"{run.counts['notifications']:,} notifications; {run.counts['replaced']:,} more were replaced; "
         f"{run.counts['retries']:,} were sent again after an error, "
         f"{run.counts['late']:,} after a late response and {run.counts['repeats']:,} after a kill")
     for name, count in sorted(run.counts.items()):
-        if name.startswith("by "):
-            print(f"  {name.removeprefix('by '):<8} {count:>8,}")
+        if name.startswith(("by ", "of ")):
+            print(f"  {name:<11} {count:>8,}")
     if run.problems:
         sys.exit(f"error: {run.report()}\nThe data and the server's output are in {folder}.")
     check_data(server.data)

@@ -1,6 +1,8 @@
 """Kills the server again and again while notifications go out, and checks afterwards what arrived.
 
-- Each device gets each notification of a message at least once.
+- Each device gets each notification at least once: of a message, of a message that its user sent elsewhere, and of a
+  marker that its user moved elsewhere. One that shows nothing may be replaced by a later one of the same kind and room.
+  No device gets anything else.
 - A notification arrives again only if it was rejected, if the server did not wait for the response, or if its outcome
   was not in the log when the server was killed. A repeat is the same for the service: it has the same ID, and replaces
   the same notifications.
@@ -19,7 +21,7 @@ from dataclasses import dataclass, field
 import requests
 
 from .client import Api, new_id
-from .command import audit
+from .command import audit, settle
 from .push_phones import Arrival, PushServices
 from .push_webhook import WebhookService
 from .server import Server
@@ -39,7 +41,7 @@ SHOWN_PROBLEMS = 10
 @dataclass(frozen=True)
 class Plan:
     kills: int
-    # How many notifications of messages there are at least.
+    # How many notifications of messages there are at least, including those of the sender's devices.
     notifications: int
     devices: int
     seed: int
@@ -74,9 +76,24 @@ class Settled:
 
     through: int = 0
     single: set[tuple[int, str, str]] = field(default_factory=set)
+    # Those of them that were not sent because a later one has the same content.
+    replaced: set[tuple[int, str, str]] = field(default_factory=set)
 
     def has(self, position: int, device: Device) -> bool:
         return position <= self.through or (position, device.user, device.id) in self.single
+
+
+@dataclass(frozen=True)
+class Caused:
+    """A notification that an event in the log causes."""
+
+    kind: str
+    room: str
+    device: Device
+
+    @property
+    def is_silent(self) -> bool:
+        return self.kind != "message"
 
 
 @dataclass
@@ -102,7 +119,10 @@ class PushKills:
         self.given_up: set[int] = set()
         # What was settled at each kill.
         self.settled: list[Settled] = []
+        # The notifications of messages that the server has accepted, by position and token.
         self.required: set[tuple[int, str]] = set()
+        # All notifications that events in the log cause, by position and token.
+        self.caused: dict[tuple[int, str], Caused] = {}
         self.work: queue.Queue = queue.Queue()
         self.of_thread = threading.local()
         self.latency = random.Random(self.source.random())
@@ -237,8 +257,28 @@ class PushKills:
         for row in audit(self.server.data, "--type", "push.outcomes-recorded"):
             settled.through = max(settled.through, row["detail"]["settledThrough"])
             for outcome in row["detail"]["outcomes"]:
-                settled.single.add((outcome["position"], outcome["user"], outcome["device"]))
+                notification = (outcome["position"], outcome["user"], outcome["device"])
+                settled.single.add(notification)
+                if outcome.get("reason") == "replaced":
+                    settled.replaced.add(notification)
         return settled
+
+    def _all_caused(self) -> dict[tuple[int, str], Caused]:
+        """What follows from the messages and markers in the log. No event names a device that caused it, so each concerns
+        all devices of its user."""
+        settle(self.server)
+        caused: dict[tuple[int, str], Caused] = {}
+
+        def add(row: dict, user: str, kind: str) -> None:
+            for device in self.chat.devices.get(user, []):
+                caused[row["position"], device.token] = Caused(kind, row["stream"], device)
+
+        for row in audit(self.server.data, "--type", "message.sent"):
+            for member in self.chat.rooms[row["stream"]]:
+                add(row, member, "sent" if member == row["actor"] else "message")
+        for row in audit(self.server.data, "--type", "read-marker.moved"):
+            add(row, row["actor"], "update")
+        return caused
 
     def _wait(self, done: Callable[[], bool], failure: str) -> None:
         """Waits as long as something arrives."""
@@ -252,20 +292,61 @@ class PushKills:
     # MARK: The end
 
     def _end(self) -> None:
-        def delivered() -> set[tuple[int, str]]:
-            return {(arrived.position, arrived.token) for _, arrived in list(self.arrived) if arrived.is_delivered}
-
+        self.caused = self._all_caused()
+        lost = self.required - set(self.caused)
+        self.problems += [f"{len(lost)} notifications have no event: {sorted(lost)[:3]}"] if lost else []
         try:
-            self._wait_slowly(lambda: not self.required - delivered(), "a notification does not arrive")
+            self._wait_slowly(lambda: not self._missing(), "a notification does not arrive")
             self._wait_slowly(lambda: not self._wrong_badges(), "a badge is wrong")
         except AssertionError as error:
             self.problems.append(str(error))
-        missing = self.required - delivered()
-        self.problems += [f"{len(missing)} notifications are missing: {sorted(missing)[:3]}"] if missing else []
+        if missing := self._missing():
+            kinds = Counter(self.caused[each].kind for each in missing)
+            self.problems.append(f"notifications are missing: {dict(kinds)}, such as {sorted(missing)[:3]}")
         self.problems += self._wrong_badges()
         self.problems += self.services.faults
         self.server.stop()
+        self._check_kinds()
+        self._check_replaced(self._recorded().replaced)
         self._check_repeats()
+
+    def _missing(self) -> set[tuple[int, str]]:
+        """The notifications that were neither delivered nor replaced."""
+        delivered = {(arrived.position, arrived.token) for _, arrived in list(self.arrived) if arrived.is_delivered}
+        missing = set(self.caused) - delivered
+        if not missing or not all(self.caused[each].is_silent for each in missing):
+            return missing
+        return missing - {
+            (position, device.token) for position, user, id in self._recorded().replaced
+            for device in self.chat.devices[user] if device.id == id}
+
+    def _check_kinds(self) -> None:
+        """Each notification is of an event that concerns the device, and says so."""
+        for _, arrived in self.arrived:
+            caused = self.caused.get((arrived.position, arrived.token))
+            name = f"the {arrived.kind} at {arrived.position} ({arrived.service})"
+            if caused is None:
+                self.problems.append(f"{name} arrives at a device that it does not concern")
+            elif (arrived.kind, arrived.fields["roomId"]) != (caused.kind, caused.room):
+                self.problems.append(f"{name} is a {caused.kind} in {caused.room}")
+            elif caused.is_silent != (arrived.body is None):
+                self.problems.append(f"{name} has the text {arrived.body!r}")
+
+    def _check_replaced(self, replaced: set[tuple[int, str, str]]) -> None:
+        """Only notifications that show nothing are replaced, and each by a later one."""
+        newest: dict[tuple[str, str, str], int] = {}
+        for (position, token), caused in self.caused.items():
+            key = (token, caused.kind, caused.room)
+            newest[key] = max(newest.get(key, 0), position)
+        tokens = {(device.user, device.id): token for token, device in self.by_token.items()}
+        for position, user, id in replaced:
+            self.counts["replaced"] += 1
+            token = tokens[user, id]
+            caused = self.caused[position, token]
+            if not caused.is_silent:
+                self.problems.append(f"the {caused.kind} at {position} was replaced")
+            elif newest[token, caused.kind, caused.room] == position:
+                self.problems.append(f"nothing comes after the {caused.kind} at {position}, but it was replaced")
 
     def _wait_slowly(self, done: Callable[[], bool], failure: str) -> None:
         """For conditions that are expensive to check."""
@@ -300,6 +381,7 @@ class PushKills:
             first = arrivals[0][1]
             self.counts["notifications"] += 1
             self.counts[f"by {first.service}"] += 1
+            self.counts[f"of {first.kind}"] += 1
             for (kills, one), (later_kills, other) in zip(arrivals, arrivals[1:]):
                 name = f"{key[:12]} ({one.kind} at {one.position}, {one.service})"
                 if (other.token, other.position, other.identity) != (first.token, first.position, first.identity):
