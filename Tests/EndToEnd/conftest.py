@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from harness import collecting as collection  # noqa: E402
 from harness.certificates import Authority  # noqa: E402
 from harness.people import World  # noqa: E402
+from harness.push_devices import Devices  # noqa: E402
 from harness.push_phones import PushServices  # noqa: E402
 from harness.sanitizer import SanitizerReports  # noqa: E402
 from harness.server import Server  # noqa: E402
@@ -73,6 +74,23 @@ def notifying(tmp_path, services):
     server = services.server(tmp_path / "data").start()
     yield server
     server.end()
+
+
+@pytest.fixture(scope="module")
+def devices(tmp_path_factory, authority):
+    """A server that the tests of a module share, the stand-ins to which it sends notifications, and their devices. At the
+    end, nothing may have arrived that no test has asked about."""
+    folder = tmp_path_factory.mktemp("devices")
+    services = PushServices(authority, folder / "push")
+    server = services.server(folder / "data").start()
+    try:
+        devices = Devices(server, services, World(server))
+        yield devices
+        devices.check()
+    finally:
+        server.end()
+        services.close()
+    assert services.faults == []
 
 
 @pytest.fixture(scope="module")

@@ -1,336 +1,426 @@
-"""Each kind of notification: which devices get it, what it contains, and which preferences it obeys."""
+"""Each kind of notification at each push service: which devices get it, what it contains and how it is shown.
 
-import datetime
-import re
-import urllib.parse
+The tests share a server. Each has a room of its own, and asks `hansard push explain` about every event that it causes. At
+the end, everything that was decided must have arrived, once, and nothing else.
+"""
+
+import uuid
+from types import SimpleNamespace
 
 import pytest
 
 from harness.client import new_id
 from harness.command import hansard, settle
 from harness.images import encoded
-from harness.people import World
-from harness.places import DOCS
-from harness.server import Server
+from harness.message_mutations import reaction_path
+from harness.people import Room
+from harness.push_outcomes import recorded_position
+from harness.push_phones import APNS, CHANNEL, FCM, SANDBOX, WEB_PUSH, Arrival
+from harness.shifted_clock import DAY
+from harness.times import later
 from harness.waiting import wait_until
-from test_push import lines
+from test_scheduled_messages import path as scheduled_path, soon
 
-SILENT = {"sent", "update", "roomChange"}
-
-
-def position(receipt: dict) -> int:
-    """Where the change of a resource was recorded: the position of a message is that at which it was sent."""
-    return max(receipt["position"], receipt.get("revision", 0))
-
-
-class Devices:
-    """Anna, Ben and Carla. Each has a phone, with which they are logged in, and a tablet, which asked for changes of rooms."""
-
-    def __init__(self, server: Server, sink):
-        self.server, self.sink = server, sink
-        world = World(server)
-        self.phones, self.tablets, self.names = {}, {}, {}
-        people = []
-        for name in ("Anna", "Ben", "Carla"):
-            phone, tablet = new_id(), new_id()
-            person = world.user(name, deviceId=phone)
-            person.put(f"/v1/devices/{phone}", {"apnsToken": f"token of {phone}"})
-            person.put(f"/v1/devices/{tablet}", {"apnsToken": f"token of {tablet}", "roomChanges": True})
-            self.phones[name], self.tablets[name] = phone, tablet
-            self.names |= {phone: f"{name}'s phone", tablet: f"{name}'s tablet"}
-            people.append(person)
-        self.anna, self.ben, self.carla = people
-
-    def explained(self, receipt: dict) -> dict[str, str]:
-        """The kind of the notification that each device gets of an event, or the reason why it gets none."""
-        settle(self.server)
-        rows = hansard("push", "explain", "--data", self.server.data, "--json", position(receipt)).json["devices"]
-        return {self.names[row["deviceId"]]: row.get("kind") or row["reason"] for row in rows}
-
-    def told(self, receipt: dict) -> dict[str, dict]:
-        """The notifications of an event that arrived, by device, once all that were decided on have."""
-        due = {device for device, kind in self.explained(receipt).items() if kind in SILENT or kind in ALERTS}
-
-        def arrived() -> dict[str, dict]:
-            lines = [line for line in lines(self.sink) if line["position"] == position(receipt)]
-            return {self.names[line["deviceId"]]: line for line in lines}
-
-        wait_until(lambda: set(arrived()) >= due, f"not all of {due} are notified")
-        assert set(arrived()) == due
-        return arrived()
-
-    def kinds(self, receipt: dict) -> dict[str, str]:
-        told = self.told(receipt)
-        assert all(line["silent"] == (line["kind"] in SILENT) for line in told.values())
-        return {device: line["kind"] for device, line in told.items()}
-
-
-ALERTS = {"message", "mention", "reply", "reminder", "reaction", "invitation", "added"}
-
-
-def owned(*names: str) -> set[str]:
-    return {f"{name}'s {device}" for name in names for device in ("phone", "tablet")}
+THUMB = "👍"
+SERVICES = (APNS, FCM, WEB_PUSH)
 
 
 @pytest.fixture(scope="module")
-def devices(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("kinds")
-    sink = folder / "notifications.jsonl"
-    server = Server(folder / "data", "--push-file", sink).start()
-    yield Devices(server, sink)
-    server.end()
+def cast(devices):
+    """Anna and Ben are logged in on a device each, and have others. Carla's devices and one of Anna's learn of changes in
+    rooms. Dora is in no room."""
+    cast = SimpleNamespace(devices=devices)
+    cast.anna = devices.own("anna own", "Anna", roomChanges=True)
+    devices.add("anna other", cast.anna, SANDBOX, roomChanges=True)
+    cast.ben = devices.own("ben own", "Ben")
+    cast.bens_others = devices.at_each_service("ben", cast.ben)
+    cast.bens = cast.bens_others | {"ben own"}
+    cast.carla, cast.dora = devices.world.users("Carla", "Dora")
+    cast.carlas = devices.at_each_service("carla", cast.carla, roomChanges=True)
+    devices.add("dora", cast.dora)
+    return cast
 
 
 @pytest.fixture
-def room(devices):
-    return devices.anna.room("Tea", devices.ben, devices.carla)
+def room(cast):
+    return cast.anna.room("Tea", cast.ben, cast.carla)
 
 
-def test_a_message_is_an_alert_for_others_and_silent_for_the_sender(devices, room):
-    sent = devices.anna.send(room, "The kettle is on.")
-    told = devices.told(sent)
-    assert {device: line["kind"] for device, line in told.items()} == dict.fromkeys(
-        owned("Ben", "Carla"), "message") | {"Anna's tablet": "sent"}
-    line = told["Ben's phone"]
-    assert (line["text"], line["roomName"], line["senderNickname"]) == ("The kettle is on.", "Tea", "Anna")
-    own = told["Anna's tablet"]
-    assert own["clearedThrough"] == own["messageId"] == sent["id"] and own["badge"] == 0
-    assert not {"text", "roomName", "senderNickname"} & own.keys()
+def each(names: set[str], decision: str) -> dict[str, str]:
+    return dict.fromkeys(names, decision)
 
 
-def test_mentions_replies_and_direct_messages(devices, room):
-    mention = devices.anna.put(room.message(new_id()), {"text": "Ben?", "mentions": {"users": [devices.ben.id]}})
-    kinds = devices.kinds(mention)
-    assert {kinds[device] for device in owned("Ben")} == {"mention"}
-    assert {kinds[device] for device in owned("Carla")} == {"message"}
-    reply = devices.carla.put(room.message(new_id()), {"text": "here", "threadId": mention["id"]})
-    # Anna wrote the root, and Ben was mentioned in it.
-    kinds = devices.kinds(reply)
-    assert kinds["Anna's phone"] == "reply" and kinds["Carla's tablet"] == "sent"
-    direct = devices.anna.direct(devices.ben)
-    kinds = devices.kinds(devices.anna.send(direct, "between us"))
-    assert kinds == dict.fromkeys(owned("Ben"), "mention") | {"Anna's tablet": "sent"}
-
-
-def test_a_scheduled_message_reminds_everyone(devices, room):
-    soon = (datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=1)).isoformat()
-    id = new_id()
-    devices.anna.put(f"{room.path}/scheduled-messages/{id}", {"text": "Tea time", "sendAt": soon})
-    wait_until(lambda: devices.anna.request("GET", room.message(id)).status_code == 200, "it is not sent")
-    kinds = devices.kinds(devices.anna.get(room.message(id)))
-    assert kinds == dict.fromkeys(owned("Anna", "Ben", "Carla"), "reminder")
-
-
-def test_a_reaction_is_an_alert_for_the_author_of_the_message(devices, room):
-    sent = devices.anna.send(room, "cake?")
-    path = f"{room.message(sent['id'])}/reactions/{urllib.parse.quote('👍', safe='')}"
-    told = devices.told(devices.ben.put(path))
-    assert {device: line["kind"] for device, line in told.items()} == {
-        "Anna's phone": "reaction", "Anna's tablet": "reaction", "Ben's tablet": "roomChange",
-        "Carla's tablet": "roomChange"}
-    line = told["Anna's phone"]
-    assert (line["emoji"], line["messageId"], line["senderId"]) == ("👍", sent["id"], devices.ben.id)
-    own = devices.kinds(devices.anna.put(path))
-    assert own == dict.fromkeys(["Anna's tablet", "Ben's tablet", "Carla's tablet"], "roomChange")
-
-
-def test_an_invitation_and_an_addition_are_alerts_for_the_user(devices):
-    office = devices.anna.workspace("Office")
-    invited = devices.anna.put(f"{office.path}/invitations/{devices.ben.id}", {"role": "member"})
-    told = devices.told(invited)
-    assert {device: line["kind"] for device, line in told.items()} == dict.fromkeys(owned("Ben"), "invitation")
-    line = told["Ben's phone"]
-    assert (line["workspaceName"], line["workspaceId"], line["senderNickname"]) == ("Office", office.id, "Anna")
-    room = devices.anna.room("Cake", devices.carla)
-    added = devices.kinds(devices.anna.put(f"{room.path}/members/{devices.ben.id}"))
-    assert added == dict.fromkeys(owned("Ben"), "added") | {
-        "Anna's tablet": "roomChange", "Carla's tablet": "roomChange"}
-
-
-def test_reading_updates_the_users_other_devices(devices, room):
-    first, second = devices.anna.send(room, "one"), devices.anna.send(room, "two")
-    read = devices.ben.put(f"{room.path}/read-marker", {"messageId": first["id"]})
-    told = devices.told(read)
-    assert set(told) == {"Ben's tablet"}
-    line = told["Ben's tablet"]
-    assert (line["kind"], line["clearedThrough"], line["roomId"]) == ("update", first["id"], room.id)
-    assert line["badge"] == devices.ben.get("/v1/badge")["unreadCount"] and line["silent"]
-    # Deletion: Ben has not read the second message, Anna has.
-    deleted = devices.anna.delete(room.message(second["id"]))
-    told = devices.told(deleted)
-    assert {device: line["kind"] for device, line in told.items()} == dict.fromkeys(
-        owned("Ben", "Carla"), "update") | {"Anna's tablet": "roomChange"}
-    assert told["Ben's phone"]["messageId"] == second["id"]
-    left = devices.carla.post(f"{room.path}/leave")
-    assert devices.kinds(left) == {
-        "Carla's tablet": "update", "Anna's tablet": "roomChange", "Ben's tablet": "roomChange"}
-
-
-def test_changes_of_a_room_are_silent_and_only_for_devices_that_ask(devices, room):
-    sent = devices.anna.send(room, "pin me")
-    tablets = dict.fromkeys(["Anna's tablet", "Ben's tablet", "Carla's tablet"], "roomChange")
-    changes = [
-        devices.anna.patch(room.path, {"name": "Coffee"}), devices.anna.patch(room.message(sent["id"]), {"text": "pinned"}),
-        devices.anna.put(f"{room.path}/pins/{sent['id']}"),
-        devices.anna.put(f"{room.path}/members/{devices.ben.id}/role", {"role": "administrator"}),
-    ]
-    for change in changes:
-        assert devices.kinds(change) == tablets
-        assert devices.explained(change)["Ben's phone"] == "roomChangesOff"
-
-
-def test_a_photo_is_not_an_empty_text_and_an_app_has_types(devices, room):
-    media = devices.anna.request("POST", "/v1/media", data=encoded("PNG")).json()
-    photo = devices.anna.put(room.message(new_id()), {"attachments": [{"mediaId": media["id"], "name": "cat.png"}]})
-    assert devices.told(photo)["Ben's phone"]["attachment"] == "image"
-    event = devices.anna.put(room.message(new_id()), {"type": "order.shipped", "data": {"number": 17}, "text": "x"})
-    assert devices.told(event)["Ben's phone"]["type"] == "order.shipped"
-
-
-# ---- preferences ----
-
-
-def test_without_previews_no_text_and_no_name_leaves_the_server(devices, room):
-    devices.ben.patch("/v1/me/preferences", {"showsPreviews": False})
-    try:
-        told = devices.told(devices.anna.put(room.message(new_id()), {"type": "secret.type", "data": 1, "text": "secret"}))
-        line = told["Ben's phone"]
-        assert line["kind"] == "message" and not line["silent"] and line["roomId"] == room.id
-        assert not {"text", "roomName", "senderNickname", "type", "emoji", "attachment"} & line.keys()
-        assert told["Carla's phone"]["text"] == "secret"
-    finally:
-        devices.ben.patch("/v1/me/preferences", {"showsPreviews": True})
-
-
-def test_in_quiet_hours_only_the_badge_is_set(devices, room):
-    hours = {"from": "00:00", "to": "23:59", "timeZone": "UTC"}
-    # In the last minute of the day the hours are over.
-    if datetime.datetime.now(datetime.UTC).strftime("%H:%M") >= "23:58":
-        hours = {"from": "12:00", "to": "11:59", "timeZone": "UTC"}
-    devices.ben.patch("/v1/me/preferences", {"quietHours": hours})
-    try:
-        told = devices.told(devices.anna.send(room, "hush"))
-        assert told["Ben's phone"]["silent"] and told["Ben's phone"]["kind"] == "message"
-        assert told["Ben's phone"]["badge"] > 0 and not told["Carla's phone"]["silent"]
-    finally:
-        devices.ben.patch("/v1/me/preferences", {"quietHours": None})
-
-
-def causes(devices, room) -> dict:
-    """For each kind, how it comes to Ben, and the device that gets it."""
-    anna, ben = devices.anna, devices.ben
-    reaction = urllib.parse.quote("👍", safe="")
-
-    def reply():
-        root = ben.send(room, "root")
-        return anna.put(room.message(new_id()), {"text": "reply", "threadId": root["id"]})
-
-    def reminder():
-        id = new_id()
-        soon = (datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=0.5)).isoformat()
-        anna.put(f"{room.path}/scheduled-messages/{id}", {"text": "soon", "sendAt": soon})
-        wait_until(lambda: anna.request("GET", room.message(id)).status_code == 200, "it is not sent")
-        return anna.get(room.message(id))
-
-    def added():
-        anna.delete(f"{room.path}/members/{ben.id}")
-        return anna.put(f"{room.path}/members/{ben.id}")
-
+def said_by_anna(cast, **decisions: str) -> dict[str, str]:
+    """What the devices get of something that Anna does on her device: `bens` and `carlas` devices, and her `other` one."""
     return {
-        "message": lambda: anna.send(room, "hello"),
-        "mention": lambda: anna.put(room.message(new_id()), {"text": "x", "mentions": {"users": [ben.id]}}),
-        "reply": reply,
-        "reminder": reminder,
-        "reaction": lambda: anna.put(f"{room.message(ben.send(room, 'react')['id'])}/reactions/{reaction}"),
-        "invitation": lambda: anna.put(f"{anna.workspace('W').path}/invitations/{ben.id}", {"role": "member"}),
-        "added": added,
-        "sent": lambda: ben.send(room, "mine"),
-        "update": lambda: ben.put(f"{room.path}/read-marker", {"messageId": anna.send(room, "read me")["id"]}),
-        "roomChange": lambda: anna.patch(room.path, {"topic": new_id()}),
-    }
+        "anna own": "ownDevice", "anna other": decisions["other"], **each(cast.bens, decisions["bens"]),
+        **each(cast.carlas, decisions["carlas"])}
 
 
-def preference_table() -> dict[str, dict[str, str]]:
-    """The table of docs/push.md: for each kind, the outcome under each preference."""
-    page = (DOCS / "push.md").read_text()
-    head = "| kind | level `mentions` | level `none` | muted room | `mutedKinds` | quiet hours |"
-    assert head in page
-    names = [re.sub("[` ]", "", cell) for cell in head.strip("|").split("|")][1:]
-    table = {}
-    for line in page.split(head)[1].splitlines()[2:]:
-        if not line.startswith("|"):
-            break
-        kind, *cells = [cell.strip().strip("`") for cell in line.strip("|").split("|")]
-        table[kind] = dict(zip(names, cells, strict=True))
-    return table
+def say(person, room: Room, text: str = "The kettle is on.", **more) -> dict:
+    return person.put(room.message(new_id()), {"text": text} | more)
 
 
-# For each column of the table, the change of Ben's settings.
-SETTINGS = {
-    "levelmentions": {"notifications": "mentions"},
-    "levelnone": {"notifications": "none"},
-    "mutedKinds": {"mutedKinds": sorted(ALERTS)},
-    "quiethours": {"quietHours": {"from": "00:00", "to": "23:59", "timeZone": "UTC"}},
-    "mutedroom": {},
+def has(arrived: Arrival, **fields) -> None:
+    """The notification has these fields and no others, besides those that each has."""
+    always = {"position": arrived.position, "deliveryKey": arrived.key, "badge": arrived.badge}
+    expected = always | {name: value for name, value in fields.items() if value is not None}
+    if arrived.service == FCM:
+        expected = {name: str(value) for name, value in expected.items()}
+    texts = {"title", "body"} if arrived.service == WEB_PUSH else set()
+    assert {name: value for name, value in arrived.fields.items() if name not in texts} == expected
+
+
+def is_alert(arrived: Arrival, title: str, body: str | None, room: str | None = None, of_message: bool = True) -> None:
+    """The device shows the title and the body. Without a body, the text is not checked."""
+    push = arrived.push
+    assert arrived.title == title and (body is None or arrived.body == body)
+    id, seconds = str(uuid.UUID(arrived.key[:32])), range(1, DAY + 1)
+    match arrived.service:
+        case "apns" | "sandbox":
+            assert (push.push_type, push.priority, push.collapse_id, push.id) == ("alert", 10, None, id)
+            assert push.aps == {
+                "alert": {"title": title, "body": arrived.body}, "badge": arrived.badge, "sound": "default",
+                "category": arrived.kind} | ({"thread-id": room} if room else {}) | (
+                {"mutable-content": 1} if of_message else {})
+        case "fcm":
+            assert push.message["notification"] == {"title": title, "body": arrived.body}
+            assert push.android["priority"].upper() == "HIGH" and push.collapse_key is None
+            assert int(push.android["ttl"].removesuffix("s")) in seconds
+            assert push.android["notification"] == {
+                "channelId": CHANNEL, "notificationCount": arrived.badge, "tag": id}
+            headers = push.message["apns"]["headers"]
+            assert (headers["apns-push-type"], headers["apns-priority"]) == ("alert", "10")
+        case _:
+            assert (push.urgency, push.topic) == ("high", arrived.key[:32]) and push.ttl in seconds
+
+
+def is_silent(arrived: Arrival, room: Room, sets_badge: bool = True) -> None:
+    """The device shows nothing. The notification replaces an earlier one of the same kind and room."""
+    push, collapse = arrived.push, f"{arrived.kind}.{room.id}"
+    aps = {"content-available": 1} | ({"badge": arrived.badge} if sets_badge else {})
+    apns_type = "alert" if sets_badge else "background"
+    assert (arrived.title, arrived.body) == (None, None)
+    match arrived.service:
+        case "apns" | "sandbox":
+            assert (push.push_type, push.priority, push.collapse_id) == (apns_type, 5, collapse)
+            assert push.id == str(uuid.UUID(arrived.key[:32])) and push.aps == aps
+        case "fcm":
+            assert set(push.message) == {"token", "data", "android", "apns"}
+            assert set(push.android) == {"ttl", "priority", "collapseKey"}
+            assert push.android["priority"].upper() == "NORMAL" and push.collapse_key == collapse
+            # What FCM passes on to APNs for iOS apps that use Firebase.
+            headers = push.message["apns"]["headers"]
+            assert (headers["apns-push-type"], headers["apns-priority"]) == (apns_type, "5")
+            assert headers["apns-collapse-id"] == collapse and push.message["apns"]["payload"]["aps"] == aps
+        case _:
+            assert push.urgency == "normal" and push.topic not in (None, arrived.key[:32])
+
+
+def scheduled(person, room: Room, text: str, **more) -> dict:
+    """A message that was scheduled, once it is sent."""
+    id = new_id()
+    person.put(scheduled_path(room, id), {"text": text, "sendAt": later(hours=1)} | more)
+    soon(person, room, id)
+    wait_until(lambda: person.request("GET", room.message(id)).status_code == 200, "the message is not sent")
+    return person.get(room.message(id))
+
+
+# MARK: Messages
+
+
+def test_a_message_is_an_alert_for_others_and_silent_on_the_senders_other_devices(cast, room):
+    badge = cast.ben.get("/v1/badge")["unreadCount"]
+    sent = say(cast.anna, room)
+    assert cast.devices.decided(sent) == said_by_anna(cast, bens="message", carlas="message", other="sent")
+    names = [f"ben {service}" for service in SERVICES]
+    fields = {"roomId": room.id, "messageId": sent["id"], "senderId": cast.anna.id}
+    for arrived in cast.devices.arrived(sent, *names).values():
+        is_alert(arrived, "Tea", "Anna: The kettle is on.", room.id)
+        has(arrived, kind="message", **fields)
+        assert arrived.badge == badge + 1
+    own = cast.devices.arrived(sent, "anna other")["anna other"]
+    is_silent(own, room)
+    # What is sent has read everything before.
+    has(own, kind="sent", clearedThrough=sent["id"], **fields)
+
+
+def test_what_a_user_sends_is_silent_at_each_service(cast, room):
+    sent = say(cast.ben, room)
+    decided = cast.devices.decided(sent)
+    assert decided["ben own"] == "ownDevice" and {decided[name] for name in cast.bens_others} == {"sent"}
+    for arrived in cast.devices.arrived(sent, *cast.bens_others).values():
+        is_silent(arrived, room)
+        assert arrived.badge == cast.ben.get("/v1/badge")["unreadCount"]
+    # A service that acts as the user is no device.
+    by_service = cast.devices.world.acting_as(cast.ben.id).put(room.message(new_id()), {"text": "Me again."})
+    assert {cast.devices.decided(by_service)[name] for name in cast.bens} == {"sent"}
+
+
+def test_mentions_replies_and_direct_rooms(cast, room):
+    devices = cast.devices
+    mention = say(cast.anna, room, "Ben?", mentions={"users": [cast.ben.id]})
+    assert devices.decided(mention) == said_by_anna(cast, bens="mention", carlas="message", other="sent")
+    everyone = say(cast.anna, room, "All!", mentions={"everyone": True})
+    assert devices.decided(everyone) == said_by_anna(cast, bens="mention", carlas="mention", other="sent")
+    root = say(cast.anna, room, "root")["id"]
+    cast.ben.put(f"{room.message(root)}/thread/following", {"follows": True})
+    reply = say(cast.anna, room, "reply", threadId=root)
+    assert devices.decided(reply) == said_by_anna(cast, bens="reply", carlas="notFollowing", other="sent")
+    # The thread is not the room: the room's notifications stay.
+    own = devices.arrived(reply, "anna other")["anna other"]
+    has(own, kind="sent", roomId=room.id, messageId=reply["id"], threadId=root, senderId=cast.anna.id)
+    both = say(cast.anna, room, "reply to all", threadId=root, mentions={"everyone": True})
+    assert devices.decided(both) == said_by_anna(cast, bens="mention", carlas="mention", other="sent")
+    direct = cast.anna.direct(cast.ben)
+    private = say(cast.anna, direct, "between us")
+    assert devices.decided(private) == {
+        "anna own": "ownDevice", "anna other": "sent", **each(cast.bens, "mention")}
+
+    names = [f"ben {service}" for service in SERVICES]
+    for event, place, kind, title, body in (
+            (mention, room, "mention", "Tea", "Anna: Ben?"), (reply, room, "reply", "Tea", "Anna: reply"),
+            (private, direct, "mention", "Anna", "between us")):
+        thread = root if event is reply else None
+        for arrived in devices.arrived(event, *names).values():
+            is_alert(arrived, title, body, place.id)
+            has(arrived, kind=kind, roomId=place.id, messageId=event["id"], threadId=thread, senderId=cast.anna.id)
+
+
+def test_a_scheduled_message_reminds_its_author_too(cast, room):
+    sent = scheduled(cast.anna, room, "Tea time")
+    everybody = cast.bens | cast.carlas | {"anna own", "anna other"}
+    assert cast.devices.decided(sent) == each(everybody, "reminder")
+    for arrived in cast.devices.arrived(sent, "anna own", *cast.bens_others).values():
+        is_alert(arrived, "Tea", "Anna: Tea time", room.id)
+        has(arrived, kind="reminder", roomId=room.id, messageId=sent["id"], senderId=cast.anna.id)
+    # Who is mentioned, or follows the thread, learns of that.
+    mention = scheduled(cast.anna, room, "Ben?", mentions={"users": [cast.ben.id]})
+    assert cast.devices.decided(mention) == each(everybody, "reminder") | each(cast.bens, "mention")
+    cast.ben.put(f"{room.message(mention['id'])}/thread/following", {"follows": True})
+    reply = scheduled(cast.anna, room, "reply", threadId=mention["id"])
+    assert cast.devices.decided(reply) == (
+        each({"anna own", "anna other"}, "reminder") | each(cast.bens, "reply") | each(cast.carlas, "notFollowing"))
+
+
+def test_what_a_message_contains_besides_a_text(cast, room):
+    files = {
+        "image": encoded("PNG"), "video": b"\0\0\0\x18ftypmp42" + bytes(100), "audio": b"RIFF\x24\0\0\0WAVEfmt " + bytes(30),
+        "file": b"%PDF-1.7\n" + bytes(100)}
+    names = [f"ben {service}" for service in SERVICES]
+    for kind, content in files.items():
+        media = cast.anna.request("POST", "/v1/media", data=content).json()
+        assert kind == "file" or media["contentType"].startswith(kind), media
+        sent = cast.anna.put(room.message(new_id()), {"attachments": [{"mediaId": media["id"], "name": "it"}]})
+        for arrived in cast.devices.arrived(sent, *names).values():
+            is_alert(arrived, "Tea", None, room.id)
+            has(arrived, kind="message", roomId=room.id, messageId=sent["id"], senderId=cast.anna.id, attachment=kind)
+    shipped = cast.anna.put(room.message(new_id()), {"type": "order.shipped", "data": {"number": 17}})
+    for arrived in cast.devices.arrived(shipped, *names).values():
+        has(
+            arrived, kind="message", roomId=room.id, messageId=shipped["id"], senderId=cast.anna.id,
+            type="order.shipped")
+
+
+# MARK: Other alerts
+
+
+def test_a_reaction_is_an_alert_for_the_author_of_the_message(cast, room):
+    message = say(cast.ben, room)["id"]
+    reaction = cast.anna.put(reaction_path(room, message, THUMB))
+    decided = cast.devices.decided(reaction)
+    assert decided == said_by_anna(cast, bens="reaction", carlas="roomChange", other="roomChange")
+    fields = {"roomId": room.id, "messageId": message, "senderId": cast.anna.id, "emoji": THUMB}
+    for arrived in cast.devices.arrived(reaction, *cast.bens_others).values():
+        is_alert(arrived, "Tea", None, room.id)
+        has(arrived, kind="reaction", **fields)
+    for arrived in cast.devices.arrived(reaction, *cast.carlas).values():
+        has(arrived, kind="roomChange", **fields)
+    to_oneself = cast.ben.put(reaction_path(room, message, THUMB))
+    assert cast.devices.decided(to_oneself) == {
+        "ben own": "ownDevice", **each(cast.bens_others, "roomChangesOff"), **each(cast.carlas, "roomChange"),
+        "anna own": "roomChange", "anna other": "roomChange"}
+
+
+def test_an_invitation_is_an_alert_for_the_invited_user(cast):
+    office = cast.anna.workspace("Office")
+    invited = cast.anna.put(f"{office.path}/invitations/{cast.ben.id}", {"role": "member"})
+    assert cast.devices.decided(invited) == each(cast.bens, "invitation")
+    for arrived in cast.devices.arrived(invited, *cast.bens_others).values():
+        is_alert(arrived, "Office", None, of_message=False)
+        has(arrived, kind="invitation", workspaceId=office.id, senderId=cast.anna.id)
+
+
+def test_who_is_added_to_a_room_gets_an_alert(cast):
+    room = cast.anna.room("Cake", cast.carla)
+    added = cast.anna.put(f"{room.path}/members/{cast.ben.id}")
+    assert cast.devices.decided(added) == said_by_anna(cast, bens="added", carlas="roomChange", other="roomChange")
+    for arrived in cast.devices.arrived(added, *cast.bens_others).values():
+        is_alert(arrived, "Cake", None, room.id, of_message=False)
+        has(arrived, kind="added", roomId=room.id, senderId=cast.anna.id)
+
+
+# MARK: Updates
+
+
+def test_reading_updates_the_other_devices(cast, room):
+    first, second = say(cast.anna, room, "one"), say(cast.anna, room, "two")
+    badge = cast.ben.get("/v1/badge")["unreadCount"]
+    read = cast.ben.put(f"{room.path}/read-marker", {"messageId": first["id"]})
+    updates = {"ben own": "ownDevice", **each(cast.bens_others, "update")}
+    assert cast.devices.decided(read) == updates, "the devices of others are not even considered"
+    for arrived in cast.devices.arrived(read, *cast.bens_others).values():
+        is_silent(arrived, room)
+        has(arrived, kind="update", roomId=room.id, senderId=cast.ben.id, clearedThrough=first["id"])
+        assert arrived.badge == badge - 1
+    for path, message, count, through in (
+            ("read-marker", second, badge - 2, second["id"]), ("unread-mark", first, badge, None)):
+        event = cast.ben.put(f"{room.path}/{path}", {"messageId": message["id"]})
+        assert cast.devices.decided(event) == updates
+        arrived = cast.devices.arrived(event, "ben apns")["ben apns"]
+        has(arrived, kind="update", roomId=room.id, senderId=cast.ben.id, clearedThrough=through)
+        assert arrived.badge == count
+
+
+def test_reading_a_thread_updates_the_other_devices(cast, room):
+    root = say(cast.ben, room, "root")["id"]
+    reply = say(cast.anna, room, "reply", threadId=root)
+    read = cast.ben.put(f"{room.message(root)}/thread/read-marker", {"messageId": reply["id"]})
+    assert cast.devices.decided(read) == {"ben own": "ownDevice", **each(cast.bens_others, "update")}
+    for arrived in cast.devices.arrived(read, *cast.bens_others).values():
+        is_silent(arrived, room)
+        has(arrived, kind="update", roomId=room.id, senderId=cast.ben.id, clearedThrough=reply["id"])
+
+
+def test_a_deleted_message_is_taken_from_those_who_had_not_read_it(cast, room):
+    unread, read = say(cast.anna, room, "unread"), say(cast.anna, room, "read")
+    # Carla has read both. Ben's mark makes only the second one unread for him, as it is the newest.
+    for person in (cast.ben, cast.carla):
+        person.put(f"{room.path}/read-marker", {"messageId": unread["id"]})
+    deleted = cast.anna.delete(room.message(read["id"]))
+    expected = said_by_anna(cast, bens="update", carlas="update", other="roomChange")
+    assert cast.devices.decided(deleted) == expected
+    for arrived in cast.devices.arrived(deleted, *cast.bens_others).values():
+        is_silent(arrived, room)
+        has(arrived, kind="update", roomId=room.id, senderId=cast.anna.id, messageId=read["id"])
+    deleted = cast.anna.delete(room.message(unread["id"]))
+    assert cast.devices.decided(deleted) == said_by_anna(
+        cast, bens="nothingToClear", carlas="roomChange", other="roomChange")
+
+
+def test_a_deleted_reply_is_taken_from_the_followers(cast, room):
+    root = say(cast.anna, room, "root")["id"]
+    cast.ben.put(f"{room.message(root)}/thread/following", {"follows": True})
+    deleted = cast.anna.delete(room.message(say(cast.anna, room, "reply", threadId=root)["id"]))
+    assert cast.devices.decided(deleted) == said_by_anna(cast, bens="update", carlas="roomChange", other="update")
+    reply = say(cast.carla, room, "another", threadId=root)
+    cast.ben.put(f"{room.message(root)}/thread/following", {"follows": False})
+    deleted = cast.carla.delete(room.message(reply["id"]))
+    decided = cast.devices.decided(deleted)
+    assert {decided[name] for name in cast.bens} == {"nothingToClear"}
+
+
+DEPARTURES = {
+    "leaves": lambda cast, room: cast.ben.post(f"{room.path}/leave"),
+    "is removed": lambda cast, room: cast.anna.delete(f"{room.path}/members/{cast.ben.id}"),
+    "is banned": lambda cast, room: cast.anna.put(f"{room.path}/bans/{cast.ben.id}"),
 }
 
 
-def test_the_table_of_kinds_is_whole():
-    table = preference_table()
-    assert set(table) == ALERTS | SILENT and {name for row in table.values() for name in row} == set(SETTINGS)
+@pytest.mark.parametrize("departure", DEPARTURES)
+def test_who_is_no_member_any_more_gets_an_update(cast, room, departure):
+    badge = cast.ben.get("/v1/badge")["unreadCount"]
+    say(cast.anna, room)
+    event = DEPARTURES[departure](cast, room)
+    decided = cast.devices.decided(event)
+    by_ben = departure == "leaves"
+    assert decided == {
+        "ben own": "ownDevice" if by_ben else "update", **each(cast.bens_others, "update"),
+        "anna own": "roomChange" if by_ben else "ownDevice", "anna other": "roomChange",
+        **each(cast.carlas, "roomChange")}
+    for arrived in cast.devices.arrived(event, *cast.bens_others).values():
+        is_silent(arrived, room)
+        has(arrived, kind="update", roomId=room.id, senderId=(cast.ben if by_ben else cast.anna).id)
+        assert arrived.badge == badge
+    after = say(cast.anna, room, "without Ben")
+    assert {cast.devices.decided(after)[name] for name in cast.bens} == {"left"}
 
 
-@pytest.mark.parametrize("setting", list(SETTINGS))
-def test_the_documented_preferences_apply_to_each_kind(devices, setting):
-    devices.ben.patch("/v1/me/preferences", {"notifications": "all", "mutedKinds": [], "quietHours": None})
-    room = devices.anna.room("Table", devices.ben, devices.carla)
-    if SETTINGS[setting]:
-        devices.ben.patch("/v1/me/preferences", SETTINGS[setting])
-    try:
-        for kind, cause in causes(devices, room).items():
-            if setting == "mutedroom":
-                devices.ben.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"})
-            if kind == "added" and setting == "mutedroom":
-                # A mute ends with the membership, so nobody can be added to a room that they have muted.
-                continue
-            receipt = cause()
-            settle(devices.server)
-            rows = hansard("push", "explain", "--data", devices.server.data, "--json", position(receipt)).json["devices"]
-            # The tablet gets changes of rooms, and what the phone itself causes.
-            device = devices.tablets["Ben"] if kind in SILENT else devices.phones["Ben"]
-            [row] = [row for row in rows if row["deviceId"] == device]
-            found = row.get("reason") or ("silent" if row["quiet"] else "sent" if kind in SILENT else "shown")
-            assert (kind, found) == (kind, preference_table()[kind][setting])
-            if "kind" in row:
-                assert row["kind"] == kind
-    finally:
-        devices.ben.patch("/v1/me/preferences", {"notifications": "all", "mutedKinds": [], "quietHours": None})
+# MARK: Changes of rooms
 
 
-def test_a_kind_that_was_switched_off_later_is_not_sent(tmp_path):
-    server = Server(tmp_path / "data", "--push-file", tmp_path / "pushed").start()
-    try:
-        world = World(server)
-        anna, ben = world.users("Anna", "Ben")
-        ben.put(f"/v1/devices/{new_id()}", {"apnsToken": "b"})
-        room = anna.room("Tea", ben)
-    finally:
-        server.end()
-    # Without push, notifications wait.
-    server = Server(server.data).start()
-    try:
-        anna.server = ben.server = server
-        sent = anna.send(room, "hello")
-        ben.patch("/v1/me/preferences", {"mutedKinds": ["message"]})
-    finally:
-        server.end()
-    server = Server(server.data, "--push-file", tmp_path / "pushed").start()
-    try:
+def test_each_change_of_a_room_is_silent_and_only_for_devices_that_ask(cast):
+    anna, ben, carla, dora = cast.anna, cast.ben, cast.carla, cast.dora
+    office = anna.workspace("Office")
+    for person in (ben, carla, dora):
+        office.take_in(cast.devices.world, person)
+    room = anna.channel(office)
+    ben.post(f"{room.path}/join")
+    joined = carla.post(f"{room.path}/join")
+    message = say(anna, room)["id"]
+    ben_reacts = ben.put(reaction_path(room, say(carla, room)["id"], THUMB))
+    changes = {
+        "edited": anna.patch(room.path, {"name": "Coffee"}),
+        "archived": anna.post(f"{room.path}/archive"),
+        "restored": anna.post(f"{room.path}/unarchive"),
+        "got another role": anna.put(f"{room.path}/members/{ben.id}/role", {"role": "administrator"}),
+        "message edited": anna.patch(room.message(message), {"text": "The kettle was on."}),
+        "pin added": anna.put(f"{room.path}/pins/{message}"),
+        "pin removed": anna.delete(f"{room.path}/pins/{message}"),
+    }
+    by_anna = said_by_anna(cast, bens="roomChangesOff", carlas="roomChange", other="roomChange")
+    for name, event in changes.items():
+        assert (name, cast.devices.decided(event)) == (name, by_anna)
+    # A joining member's own devices, too.
+    assert cast.devices.decided(joined) == by_anna | {"anna own": "roomChange"}
+    ben_takes_back = ben.delete(reaction_path(room, ben_reacts["messageId"], THUMB))
+    expected = {"ben own": "ownDevice", **each(cast.bens_others, "roomChangesOff"), **each(cast.carlas, "roomChange")}
+    assert cast.devices.decided(ben_takes_back) == expected | {"anna own": "roomChange", "anna other": "roomChange"}
+    added = anna.put(f"{room.path}/members/{dora.id}")
+    assert cast.devices.decided(added) == by_anna | {"dora": "added"}
+    # Who leaves before gets only the update.
+    cast.devices.arrived(added, "dora")
+    left = dora.post(f"{room.path}/leave")
+    assert cast.devices.decided(left) == by_anna | {"dora": "update", "anna own": "roomChange"}
 
-        def outcome():
-            rows = hansard("push", "explain", "--data", server.data, "--json", sent["position"]).json["devices"]
-            return [(row["outcome"], row.get("outcomeReason")) for row in rows if "outcome" in row]
+    last = anna.patch(room.path, {"name": "Milk"})
+    for arrived in cast.devices.arrived(last, "anna other", *cast.carlas).values():
+        is_silent(arrived, room, sets_badge=False)
+        has(arrived, kind="roomChange", roomId=room.id, senderId=anna.id)
+    edited = anna.patch(room.message(message), {"text": "again"})
+    assert edited["revision"] == recorded_position(edited)
+    for arrived in cast.devices.arrived(edited, *cast.carlas).values():
+        has(arrived, kind="roomChange", roomId=room.id, senderId=anna.id, messageId=message)
 
-        wait_until(lambda: outcome() == [("abandoned", "kind_muted")], "it is not abandoned")
-    finally:
-        server.end()
+
+def test_a_browser_replaces_silent_notifications_of_the_same_kind_and_room_only(cast, room):
+    other, browser = cast.anna.room("Cake", cast.carla), f"carla {WEB_PUSH}"
+
+    def topic(event: dict) -> str:
+        # Each arrives before the next one happens, so that the server itself replaces none.
+        return cast.devices.arrived(event, browser)[browser].push.topic
+
+    edits = [topic(cast.anna.patch(place.path, {"topic": new_id()})) for place in (room, other, room)]
+    sent = topic(say(cast.carla, room))
+    assert edits[0] == edits[2] and len({*edits, sent}) == 3
+
+
+NOBODY = {
+    "room created": lambda cast, room: cast.anna.post("/v1/rooms", {"id": new_id(), "name": "New"}),
+    "room muted": lambda cast, room: cast.ben.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"}),
+    "level set": lambda cast, room: cast.ben.put(f"{room.path}/notifications", {"level": "mentions"}),
+    "preferences set": lambda cast, room: cast.dora.patch("/v1/me/preferences", {"sharesPresence": False}),
+    "device registered": lambda cast, room: cast.dora.put(f"/v1/devices/{new_id()}", {}),
+    "workspace created": lambda cast, room: cast.anna.post("/v1/workspaces", {"id": new_id(), "name": "Office"}),
+    "room deleted": lambda cast, room: cast.anna.delete(room.path),
+}
+
+
+@pytest.mark.parametrize("event", NOBODY)
+def test_what_notifies_nobody(cast, room, event):
+    receipt = NOBODY[event](cast, room)
+    settle(cast.devices.server)
+    outcome = hansard(
+        "push", "explain", "--data", cast.devices.server.data, recorded_position(receipt), expect=None)
+    assert outcome.status != 0 and "of a type that notifies nobody" in outcome.errors
+    cast.devices.due[recorded_position(receipt)] = set()

@@ -10,6 +10,12 @@ DELIVERED, DEAD = ("delivered", None), ("token_invalid", None)
 REJECTED = ("abandoned", "rejected")
 
 
+def recorded_position(receipt: dict) -> int:
+    """The position of the event that a response reports. That of a message is where it was sent; `revision` is where it
+    was last changed."""
+    return max(receipt["position"], receipt.get("revision") or 0)
+
+
 def arrives(services: PushServices, phone: Phone, event: dict) -> Arrival:
     """Waits until the device has got the notification of an event, and returns it."""
     def found() -> Arrival | None:

@@ -79,7 +79,7 @@ def arrival(service: str, push: ApnsPush | FcmPush | WebPush) -> Arrival:
             shown, identity = (alert.get("title"), alert.get("body")), (push.id, push.collapse_id)
         case FcmPush():
             fields, shown = push.data, (push.notification.get("title"), push.notification.get("body"))
-            identity = (push.collapse_key,)
+            identity = (push.collapse_key, push.android.get("notification", {}).get("tag"))
         case WebPush():
             fields, shown = push.payload, (push.payload.get("title"), push.payload.get("body"))
             identity = (push.topic,)
@@ -225,8 +225,11 @@ class PushServices:
                 token, body = browser.endpoint, {"webPush": browser.body}
         return token, body
 
-    def phone(self, owner: Person, kind: str, origin: int | None = None) -> Phone:
+    def phone(
+        self, owner: Person, kind: str, origin: int | None = None, id: str | None = None, **settings
+    ) -> Phone:
+        """A device of the person. `settings` are further fields of its registration."""
         token, body = self.registration(kind, origin)
-        phone = Phone(owner, new_id(), kind, token)
-        owner.put(f"/v1/devices/{phone.id}", body)
+        phone = Phone(owner, id or new_id(), kind, token)
+        owner.put(f"/v1/devices/{phone.id}", body | settings)
         return phone
