@@ -15,9 +15,11 @@ SILENT = ("sent", "update", "roomChange")
 KINDS = ALERTS + SILENT
 
 
-def explained(server: Server, event: dict) -> dict[str, dict]:
-    """What `hansard push explain` says about each device, by the device's ID."""
-    settle(server)
+def explained(server: Server, event: dict, waits: bool = True) -> dict[str, dict]:
+    """What `hansard push explain` says about each device, by the device's ID. Unless it `waits`, tools must already see
+    the event."""
+    if waits:
+        settle(server)
     shown = hansard("push", "explain", "--data", server.data, "--json", recorded_position(event)).json
     rows = {row["deviceId"]: row for row in shown["devices"]}
     assert len(rows) == len(shown["devices"]), "a device is listed twice"
@@ -39,6 +41,8 @@ class Devices:
     phones: dict[str, Phone] = field(default_factory=dict)
     # For each event, by position, the devices that must get a notification of it, by name.
     due: dict[int, set[str]] = field(default_factory=dict)
+    # Tools see the events up to this position.
+    seen: int = 0
 
     def own(self, name: str, nickname: str, kind: str = APNS, **settings) -> Person:
         """A user who is logged in on a device, so that events name it as the one that caused them."""
@@ -60,19 +64,21 @@ class Devices:
 
     def rows(self, event: dict) -> dict[str, dict]:
         """What the server says about each device, by its name."""
-        rows = explained(self.server, event)
         names = {phone.id: name for name, phone in self.phones.items()}
-        return {names[id]: row for id, row in rows.items()}
+        if recorded_position(event) > self.seen:
+            self.seen = settle(self.server)
+        rows = {names[id]: row for id, row in explained(self.server, event, waits=False).items()}
+        self.due[recorded_position(event)] = {name for name, row in rows.items() if row["verdict"] == "notify"}
+        return rows
 
     def decided(self, event: dict) -> dict[str, str]:
         """The kind that each device gets of an event, or the reason why it gets none, by the device's name."""
-        rows = self.rows(event)
-        self.due[recorded_position(event)] = {name for name, row in rows.items() if row["verdict"] == "notify"}
-        return {name: decision(row) for name, row in rows.items()}
+        return {name: decision(row) for name, row in self.rows(event).items()}
 
     def arrived(self, event: dict, *names: str) -> dict[str, Arrival]:
         """What arrived on these devices because of an event, once it has."""
-        self.decided(event)
+        if recorded_position(event) not in self.due:
+            self.decided(event)
 
         def found() -> dict[str, Arrival] | None:
             arrived = {
