@@ -12,6 +12,7 @@ import requests
 from harness.client import new_id
 from harness.command import audit, hansard, settle
 from harness.people import Person, Room, World
+from harness.push_outcomes import replaced
 from harness.receiver import Receiver
 from harness.server import Server
 from harness.times import later
@@ -94,8 +95,8 @@ def test_each_device_of_each_other_member_is_notified_with_its_badge(pushing, si
     assert told(sink, "The kettle is on.") == sorted([(phone, 1), (tablet, 1), (other, 1)])
     mine = next(notification for notification in notifications if notification["deviceId"] == tablet)
     assert mine == mine | {
-        "kind": "message", "silent": False, "userId": ben.id, "provider": "fcm", "token": "b2", "roomId": room.id, "roomName": "Tea",
-        "messageId": sent["id"], "senderId": anna.id, "senderNickname": "Anna", "position": sent["position"],
+        "kind": "message", "silent": False, "userId": ben.id, "provider": "fcm", "token": "b2", "roomId": room.id,
+        "roomName": "Tea", "messageId": sent["id"], "senderId": anna.id, "senderNickname": "Anna", "position": sent["position"],
         "sentAt": sent["sentAt"],
     }
     wait_until(lambda: len(lines(sink)) == 4, "the sender's device is not updated")
@@ -320,15 +321,6 @@ def test_a_token_that_is_gone_becomes_an_event_and_gets_nothing_more(posting, re
 
 def recorded_outcomes(server: Server) -> list[dict]:
     return audit(server.data, "--type", "push.outcomes-recorded")
-
-
-def replaced(data: pathlib.Path) -> set[tuple[int, str, str]]:
-    """The notifications that were not sent because a newer one has the same content."""
-    return {
-        (outcome["position"], outcome["user"], outcome["device"])
-        for row in audit(data, "--type", "push.outcomes-recorded") for outcome in row["detail"]["outcomes"]
-        if outcome.get("reason") == "replaced"
-    }
 
 
 def settled(server: Server, position: int) -> None:

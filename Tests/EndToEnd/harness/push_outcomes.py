@@ -1,5 +1,7 @@
 """What became of notifications: at the stand-ins, in the log, and in `/readyz`."""
 
+import pathlib
+
 from .client import Api
 from .command import audit, hansard, settle
 from .push_phones import Arrival, Phone, PushServices
@@ -37,6 +39,13 @@ def outcomes(server: Server, event: dict) -> dict[str, tuple]:
     return {row["deviceId"]: (row.get("outcome"), row.get("outcomeReason")) for row in shown["devices"]}
 
 
+def responses(server: Server, event: dict) -> dict[str, str | None]:
+    """What the provider responded to the notification of each device, if it was not delivered."""
+    settle(server)
+    shown = hansard("push", "explain", "--data", server.data, "--json", event["position"]).json
+    return {row["deviceId"]: row.get("response") for row in shown["devices"]}
+
+
 def comes_to(server: Server, event: dict, expected: dict[Phone, tuple]) -> None:
     """Waits until notifications of an event have these outcomes."""
     wanted = {phone.id: outcome for phone, outcome in expected.items()}
@@ -50,6 +59,20 @@ def silence(server: Server, event: dict, phone: Phone) -> str | None:
     settle(server)
     shown = hansard("push", "explain", "--data", server.data, "--json", event["position"]).json
     return next(row.get("reason") for row in shown["devices"] if row["deviceId"] == phone.id)
+
+
+def abandoned(data: pathlib.Path) -> dict[tuple[int, str, str], str]:
+    """Why notifications were given up, by position, user and device."""
+    return {
+        (outcome["position"], outcome["user"], outcome["device"]): outcome["reason"]
+        for row in audit(data, "--type", "push.outcomes-recorded") for outcome in row["detail"]["outcomes"]
+        if outcome["result"] == "abandoned"
+    }
+
+
+def replaced(data: pathlib.Path) -> set[tuple[int, str, str]]:
+    """The silent notifications that were given up because a later one has the same effect."""
+    return {notification for notification, reason in abandoned(data).items() if reason == "replaced"}
 
 
 def invalidated(server: Server) -> set[str]:
