@@ -7,8 +7,10 @@ import pytest
 
 from harness.people import World
 from harness.push_apns import TOPIC
+from harness.push_apns_rules import STATUS_OF
 from harness.push_outcomes import (
-    DEAD, DELIVERED, REJECTED, arrives, attempts, becomes, comes_to, invalidated, outcomes, provider, silence)
+    DEAD, DELIVERED, REJECTED, arrives, attempts, becomes, comes_to, invalidated, outcomes, provider, responses,
+    silence)
 from harness.push_phones import APNS, SANDBOX
 from harness.push_service import DROP, RESET, SILENCE, Reply
 from harness.push_phones import LONG_SESSIONS
@@ -123,6 +125,9 @@ def test_each_documented_error_of_a_device_has_its_effect(notifying, services):
     effects |= dict.fromkeys(RETRIED_REASONS, DELIVERED)
     comes_to(notifying, first, {phones[reason]: effect for reason, effect in effects.items()})
     assert invalidated(notifying) == {phones[reason].id for reason in DEAD_REASONS}
+    shown = responses(notifying, first)
+    assert {reason: shown[phone.id] for reason, phone in phones.items()} == dict.fromkeys(reasons) | {
+        reason: f"{STATUS_OF[reason]} {reason}" for reason in DEAD_REASONS + REJECTED_REASONS}
     second = anna.send(room, "second")
     for reason in REJECTED_REASONS + RETRIED_REASONS:
         arrives(services, phones[reason], second)

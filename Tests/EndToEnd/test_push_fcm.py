@@ -7,7 +7,8 @@ import pytest
 from harness.people import World
 from harness.push_fcm_rules import unauthenticated
 from harness.push_outcomes import (
-    DEAD, DELIVERED, REJECTED, arrives, attempts, becomes, comes_to, invalidated, outcomes, provider, silence)
+    DEAD, DELIVERED, REJECTED, arrives, attempts, becomes, comes_to, invalidated, outcomes, provider, responses,
+    silence)
 from harness.push_phones import CHANNEL, FCM
 from harness.push_service import DROP, RESET, SILENCE, Reply
 from harness.push_phones import LONG_SESSIONS
@@ -118,6 +119,10 @@ def test_each_documented_error_of_a_device_has_its_effect(notifying, services):
     effects |= dict.fromkeys(RETRIED_CODES, DELIVERED)
     comes_to(notifying, first, {phones[code]: effect for code, effect in effects.items()})
     assert invalidated(notifying) == {phones[code].id for code in DEAD_CODES}
+    shown = responses(notifying, first)
+    for code, phone in phones.items():
+        assert (shown[phone.id] or "").endswith(f" {code}" if code in DEAD_CODES + REJECTED_CODES else "")
+        assert (shown[phone.id] is None) == (code in RETRIED_CODES)
     second = anna.send(room, "second")
     for code in REJECTED_CODES + RETRIED_CODES:
         arrives(services, phones[code], second)

@@ -9,7 +9,7 @@ from harness.certificates import Authority
 from harness.client import new_id
 from harness.people import World
 from harness.push_outcomes import (
-    DEAD, DELIVERED, REJECTED, arrives, attempts, comes_to, invalidated, outcomes, provider, silence)
+    DEAD, DELIVERED, REJECTED, arrives, attempts, comes_to, invalidated, outcomes, provider, responses, silence)
 from harness.push_phones import CHROME, FIREFOX, WEB_PUSH
 from harness.push_service import DROP, RESET, SILENCE, Reply
 from harness.push_webpush import WebPushes
@@ -123,6 +123,9 @@ def test_each_status_has_its_effect(notifying, services):
     effects |= dict.fromkeys(RETRIED_STATUSES, DELIVERED)
     comes_to(notifying, first, {phones[status]: effect for status, effect in effects.items()})
     assert invalidated(notifying) == {phones[status].id for status in DEAD_STATUSES}
+    shown = responses(notifying, first)
+    assert {status: shown[phone.id] for status, phone in phones.items()} == dict.fromkeys(RETRIED_STATUSES) | {
+        status: str(status) for status in DEAD_STATUSES + REJECTED_STATUSES}
     second = anna.send(room, "second")
     for status in REJECTED_STATUSES + RETRIED_STATUSES:
         arrives(services, phones[status], second)
