@@ -238,3 +238,25 @@ def becomes_right(mix: Mix, receiver: Receiver) -> None:
     except AssertionError as error:
         raise AssertionError("\n".join(mix.wrong_badges(receiver))) from error
     assert receiver.faults == []
+
+
+def test_a_message_that_is_deleted_before_it_is_pushed_leaves_no_wrong_badge(world, receiver, gate):
+    """What is sent has read everything before: the sender's other devices must learn of that."""
+    gate.is_open.set()
+    anna, ben = world.users("Anna", "Ben")
+    room, phone = anna.room("Tea", ben), new_id()
+    ben.put(f"/v1/devices/{phone}", {"apnsToken": new_id()})
+    anna.send(room, "unread")
+
+    def badge() -> int | None:
+        badges = [receipt.body["badge"] for receipt in receiver.taken() if receipt.body["deviceId"] == phone
+                  and receipt.is_delivered]
+        return badges[-1] if badges else None
+
+    wait_until(lambda: badge() == 1, "the message is not pushed")
+    gate.is_open.clear()
+    sent = ben.send(room, "never mind")
+    ben.delete(room.message(sent["id"]))
+    gate.is_open.set()
+    assert ben.get("/v1/badge")["unreadCount"] == 0
+    wait_until(lambda: badge() == 0, "the badge stays")
