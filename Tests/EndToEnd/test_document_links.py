@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from harness import certificates
+from harness.guide_push import GuidePushServices
 from harness.places import DOCS, ROOT
 from harness.server import Server
 
@@ -72,9 +73,11 @@ def test_the_shown_settings_are_settings(tmp_path, shown):
         shutil.copy(made.certificate, tmp_path / "fullchain.pem")
         shutil.copy(made.key, tmp_path / "key.pem")
     settings = tmp_path / "hansard.json"
-    settings.write_text(shown.replace("/etc/hansard", str(tmp_path)).replace("/var/lib/hansard", str(tmp_path)))
-    served = str(tmp_path / "made" / "authority.pem") if "tls" in json.loads(shown) else None
-    Server(tmp_path / "data", "--config", settings, authority=served).start().stop()
+    placed = json.loads(shown.replace("/etc/hansard", str(tmp_path)).replace("/var/lib/hansard", str(tmp_path)))
+    served = str(tmp_path / "made" / "authority.pem") if "tls" in placed else None
+    with GuidePushServices(placed, tmp_path) as services:
+        settings.write_text(json.dumps(services.configuration()))
+        Server(tmp_path / "data", "--config", settings, authority=served).start().stop()
 
 
 def test_settings_are_shown_where_they_are_explained():

@@ -1,8 +1,11 @@
 """The pages of docs/guides do what they say, block by block, and a wrong page is detected."""
 
+import json
+
 import pytest
 
 from harness.guide import Guide, disagreement
+from harness.guide_push import GuidePushServices
 from harness.places import DOCS
 from harness.server import Server
 
@@ -12,12 +15,14 @@ PAGES = sorted(page for page in (DOCS / "guides").glob("*.md") if page != PREFAC
 
 def run(guide: Guide, folder) -> None:
     settings = folder / "hansard.json"
-    settings.write_text(guide.configuration(folder))
-    server = Server(folder / "hansard-data", "--config", settings).start()
-    try:
-        guide.run(server, folder)
-    finally:
-        server.end()
+    with GuidePushServices(guide.configuration(folder), folder) as services:
+        settings.write_text(json.dumps(services.configuration()))
+        server = Server(folder / "hansard-data", "--config", settings).start()
+        try:
+            guide.run(server, folder)
+        finally:
+            server.end()
+        assert services.faults == []
 
 
 def test_the_list_of_pages_is_whole():

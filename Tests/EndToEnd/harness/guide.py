@@ -69,8 +69,8 @@ class Guide:
             else:
                 raise AssertionError(f"{path.name}:{line}: nothing is known of blocks of {kind}")
 
-    def configuration(self, folder: pathlib.Path) -> str:
-        return json.dumps(self.settings).replace(USUAL_FOLDER, str(folder))
+    def configuration(self, folder: pathlib.Path) -> dict:
+        return json.loads(json.dumps(self.settings).replace(USUAL_FOLDER, str(folder)))
 
     def script(self, server: Server, folder: pathlib.Path) -> str:
         """All steps in one shell. Exports the variables that the page assigns, and saves them after each step."""

@@ -32,6 +32,8 @@ class FcmPush:
 
     token: str
     message: dict
+    # The message as it arrived.
+    body: dict
     # The number of the access token with which it came.
     access_token: int
     protocol: str
@@ -109,7 +111,8 @@ class Fcm(Service):
         if fault:
             self.complain(request, fault)
             return _reply(invalid_field(fault))
-        push = FcmPush(message["token"], message, number, request.protocol, request.connection)
+        body = json.loads(request.body)["message"]
+        push = FcmPush(message["token"], message, body, number, request.protocol, request.connection)
         result = self.respond(push)
         reply = self.error(result) if isinstance(result, str) else result or self._accepted()
         error = None if reply.status == 200 else error_code(reply)
