@@ -1,15 +1,19 @@
 """The pages of docs/guides do what they say, block by block, and a wrong page is detected."""
 
 import json
+import re
+import shutil
+import subprocess
 
 import pytest
 
-from harness.guide import Guide, disagreement
+from harness.guide import AppCode, Guide, disagreement
 from harness.guide_push import GuidePushServices
 from harness.places import DOCS
 from harness.server import Server
 
 PREFACE = DOCS / "guides" / "README.md"
+PUSH = DOCS / "push.md"
 PAGES = sorted(page for page in (DOCS / "guides").glob("*.md") if page != PREFACE)
 
 
@@ -37,6 +41,72 @@ def test_the_page_does_what_it_says(page, tmp_path):
 
 def test_what_operators_are_shown(tmp_path):
     run(Guide(DOCS / "operating.md", PREFACE, "Accounts, sessions and keys"), tmp_path)
+
+
+# MARK: The code of apps
+
+# How the code reads a field of a notification: in Swift from `userInfo`, in Kotlin from `data`.
+FIELD = re.compile(r'\b(?:fields|userInfo|data)\["(\w+)"\]')
+# Modules that swiftc has on every system.
+PORTABLE_MODULES = {"Foundation"}
+NETWORKING = "#if canImport(FoundationNetworking)\n  import FoundationNetworking\n#endif\n"
+APP_CODE = [code for page in PAGES for code in Guide(page, PREFACE).app_code]
+
+
+def fields_of_notifications() -> set[str]:
+    """What the table in push.md lists."""
+    section = PUSH.read_text().partition("### What a provider sees\n")[2].partition("\nAn alert's title")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+
+
+def swift_fault(code: AppCode, folder) -> str | None:
+    """What the compiler says. It checks types too if the code needs no module of Apple's systems."""
+    swiftc = shutil.which("swiftc")
+    assert swiftc, "swiftc is missing: install Swift from https://www.swift.org/install"
+    is_portable = set(re.findall(r"^import (\w+)", code.text, re.MULTILINE)) <= PORTABLE_MODULES
+    file = folder / "App.swift"
+    file.write_text((NETWORKING if is_portable else "") + code.text)
+    mode = "-typecheck" if is_portable else "-parse"
+    done = subprocess.run(
+        [swiftc, mode, "-parse-as-library", "-swift-version", "6", file], capture_output=True, text=True)
+    return done.stderr if done.returncode else None
+
+
+def test_the_guides_have_code_of_apps():
+    assert {(code.page, code.language) for code in APP_CODE} == {
+        ("private-messenger.md", "swift"), ("meetings.md", "kotlin")}
+
+
+@pytest.mark.parametrize("code", APP_CODE, ids=[code.place for code in APP_CODE])
+def test_the_code_of_an_app_reads_only_fields_that_notifications_have(code):
+    assert set(FIELD.findall(code.text)) <= fields_of_notifications()
+
+
+def test_the_code_of_apps_reads_fields():
+    read = {code.language: set() for code in APP_CODE}
+    for code in APP_CODE:
+        read[code.language] |= set(FIELD.findall(code.text))
+    assert read["swift"] >= {"kind", "roomId", "messageId", "senderId", "threadId", "clearedThrough", "position", "badge"}
+    assert read["kotlin"] >= {"deliveryKey", "roomId", "messageId", "badge"}
+
+
+SWIFT = [code for code in APP_CODE if code.language == "swift"]
+
+
+@pytest.mark.parametrize("code", SWIFT, ids=[code.place for code in SWIFT])
+def test_swift_of_an_app_compiles(code, tmp_path):
+    assert swift_fault(code, tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["import UIKit\nlet badge = (1\n", 'import Foundation\nlet address: URL = "x"\n'],
+    ids=["syntax", "type"])
+def test_swift_that_is_wrong_is_found(text, tmp_path):
+    assert "error:" in swift_fault(AppCode("wrong.md", 1, "swift", text), tmp_path)
+
+
+# MARK: Wrong pages
 
 
 @pytest.mark.parametrize(

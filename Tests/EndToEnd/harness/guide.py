@@ -17,6 +17,8 @@ RECORD_SEPARATOR = "\x1e"
 # A placeholder in a shown response. As a value it matches any value except null, within a text any characters, and as a
 # field name any additional fields.
 ANYTHING = "…"
+# Code of apps. It is not run, because it needs a phone.
+APP_LANGUAGES = {"swift", "kotlin"}
 # The address and the folder in the pages. The tests replace them with their own.
 USUAL_ADDRESS = "127.0.0.1:8080"
 USUAL_FOLDER = "/var/lib/hansard"
@@ -36,9 +38,24 @@ class Step:
         return f"{self.page}:{self.line}"
 
 
+@dataclass
+class AppCode:
+    """One block of an app's code."""
+
+    page: str
+    line: int
+    language: str
+    text: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
 class Guide:
     """Blocks marked `sh` are run. A block marked `json` directly after one shows all JSON values that it prints, in
-    order. If a page needs settings for the server, they are in a block marked `json settings`."""
+    order. If a page needs settings for the server, they are in a block marked `json settings`. Blocks of
+    `APP_LANGUAGES` are collected, but not run."""
 
     def __init__(self, path: pathlib.Path, preface: pathlib.Path, section: str | None = None):
         """`preface` is the page with the commands to paste before those of all other pages. `section` is the heading of
@@ -46,6 +63,7 @@ class Guide:
         self.path = path
         self.settings: dict = {}
         self.steps: list[Step] = []
+        self.app_code: list[AppCode] = []
         self.read(preface)
         common = len(self.steps)
         self.read(path, section)
@@ -66,6 +84,8 @@ class Guide:
             elif kind == "json":
                 assert self.steps and not self.steps[-1].shown, f"{path.name}:{line} shows a response to no command"
                 self.steps[-1].shown = values(body)
+            elif kind in APP_LANGUAGES:
+                self.app_code.append(AppCode(path.name, line, kind, body))
             else:
                 raise AssertionError(f"{path.name}:{line}: nothing is known of blocks of {kind}")
 
