@@ -71,18 +71,18 @@ package enum TextRules {
 
   /// The form that all language tags have (RFC 5646, section 2.1): subtags of one to eight letters or digits, of which
   /// the first has only letters. Whether a language exists is not checked.
-  static func languageTag(_ text: String) throws(Rejection) {
+  package static func languageTag(_ text: String) throws(Rejection) {
     let subtags = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     guard text.utf8.count <= Limits.languageTagBytes, subtags.allSatisfy({ (1...8).contains($0.count) }),
       subtags.joined().allSatisfy({ isLetter($0) || isDigit($0) }), subtags.first?.allSatisfy(isLetter) == true
     else { throw .languageMalformed }
   }
 
-  static func isLetter(_ byte: UInt8) -> Bool {
+  package static func isLetter(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
   }
 
-  static func isDigit(_ byte: UInt8) -> Bool {
+  package static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 

@@ -1,0 +1,51 @@
+package import ChatDomain
+
+/// Everything that the title and the body of an alert can contain.
+package struct PushTextInput: Sendable, Hashable {
+  package var kind: AlertKind
+  /// The app's own type of the message; nil if it has none.
+  package var type: String?
+  /// The app's own JSON in the message; nil if it has none.
+  package var data: String?
+  /// Empty in a direct room.
+  package var roomName: String
+  /// The nickname of the user who caused the notification.
+  package var senderNickname: String
+  /// Empty if there is no workspace.
+  package var workspaceName: String
+  /// The text of the message; for a reaction, of the message that got it. Empty if it has none.
+  package var text: String
+  /// The emoji of a reaction.
+  package var emoji: String?
+  /// The kind of the message's first file.
+  package var attachment: AttachmentKind?
+  /// The name of that file; empty if it has none.
+  package var attachmentName: String
+
+  package init(
+    kind: AlertKind, type: String? = nil, data: String? = nil, roomName: String, senderNickname: String,
+    workspaceName: String = "", text: String = "", emoji: String? = nil, attachment: AttachmentKind? = nil,
+    attachmentName: String = ""
+  ) {
+    self.kind = kind
+    self.type = type
+    self.data = data
+    self.roomName = roomName
+    self.senderNickname = senderNickname
+    self.workspaceName = workspaceName
+    self.text = text
+    self.emoji = emoji
+    self.attachment = attachment
+    self.attachmentName = attachmentName
+  }
+
+  /// The text; without one, the symbol of the first file. Empty if there is neither.
+  var content: String {
+    guard text.isEmpty, let attachment else { return text }
+    return attachment == .file && !attachmentName.isEmpty
+      ? "\(attachment.symbol) \(attachmentName)" : attachment.symbol
+  }
+
+  /// The room's name; in a direct room, the sender's nickname.
+  var shownRoom: String { roomName.isEmpty ? senderNickname : roomName }
+}

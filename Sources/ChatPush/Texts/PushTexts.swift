@@ -1,0 +1,61 @@
+import ChatDomain
+
+/// Renders the title and the body of an alert.
+package enum PushTexts {
+  /// The maximum length of a title, in bytes of UTF-8. Longer ones are cut off.
+  package static let titleBytes = 256
+  /// The maximum length of a body, in bytes of UTF-8. Longer ones are cut off.
+  package static let bodyBytes = PushNotification.textBytes
+  /// How much of a message's text a reaction shows, in bytes of UTF-8.
+  package static let quotedBytes = 128
+  /// The body of a message without a text and without a file.
+  static let messageSymbol = "💬"
+
+  /// - Parameter language: the language of the device (BCP 47); nil if it is not known.
+  /// - Returns: the texts of the template that applies, otherwise the built-in ones. A text that comes out empty is
+  ///   replaced by the built-in one, so that no alert is empty.
+  package static func texts(
+    for input: PushTextInput, language: String?, templates: PushTemplates
+  ) -> (title: String, body: String) {
+    var texts = builtIn(input)
+    if let template = templates.template(type: input.type, kind: input.kind, language: language) {
+      let members = AppDataTexts(of: input.data, at: template.dataPaths)
+      let title = template.title.rendered(input, members, bytes: titleBytes)
+      let body = template.body.rendered(input, members, bytes: bodyBytes)
+      if !title.isEmpty { texts.title = title }
+      if !body.isEmpty { texts.body = body }
+    }
+    return (
+      PushNotificationMessage.beginning(of: texts.title, bytes: titleBytes),
+      PushNotificationMessage.beginning(of: texts.body, bytes: bodyBytes)
+    )
+  }
+
+  // MARK: - Built-in texts
+
+  private static func builtIn(_ input: PushTextInput) -> (title: String, body: String) {
+    switch input.kind {
+    case .message, .mention, .reply, .reminder:
+      (input.shownRoom, attributed(input.content.isEmpty ? messageSymbol : input.content, input))
+    case .reaction: (input.shownRoom, attributed(reaction(input), input))
+    case .invitation:
+      (
+        input.workspaceName.isEmpty ? input.senderNickname : input.workspaceName,
+        "\(input.senderNickname) invited you"
+      )
+    case .added: (input.shownRoom, "\(input.senderNickname) added you")
+    }
+  }
+
+  /// In a direct room, the title already names the sender.
+  private static func attributed(_ text: String, _ input: PushTextInput) -> String {
+    input.roomName.isEmpty ? text : "\(input.senderNickname): \(text)"
+  }
+
+  private static func reaction(_ input: PushTextInput) -> String {
+    let quoted = PushNotificationMessage.beginning(of: input.text, bytes: quotedBytes)
+    let ending = quoted.utf8.count < input.text.utf8.count ? "…" : ""
+    let subject = input.text.isEmpty ? input.content : "“\(quoted)\(ending)”"
+    return [input.emoji ?? "", subject].filter { !$0.isEmpty }.joined(separator: " ")
+  }
+}
