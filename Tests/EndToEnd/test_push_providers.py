@@ -192,6 +192,7 @@ def wrong(services, **changes) -> dict:
     ({"webPush": {"subject": "somebody"}}, "push.webPush.subject"),
     ({"webPush": {"requestsPerSecond": 0}}, "push.webPush.requestsPerSecond"),
     ({"authoritiesFile": "/nowhere/authorities.pem"}, "push.authoritiesFile"),
+    ({"templatesFile": "/nowhere/templates.json"}, "push.templatesFile"),
     ({"file": "notifications.jsonl"}, "only one destination"),
 ], ids=lambda value: value if isinstance(value, str) else None)
 def test_a_wrong_setting_is_refused_before_anything_is_made(tmp_path, services, changes, complaint):
@@ -208,3 +209,42 @@ def test_a_key_of_another_kind_is_refused(tmp_path, services):
         config.write_text(json.dumps(wrong(services, **{group: {"keyFile": str(services.folder / name)}})))
         outcome = hansard("serve", "--data", tmp_path / "data", "--config", config, expect=None)
         assert outcome.status != 0 and f"push.{group}.keyFile" in outcome.errors, outcome.text
+
+
+@pytest.mark.parametrize(("body", "complaint", "step"), [
+    ("{sendr} added you", "has the unknown placeholder {sendr}", "write {sender}, {room}"),
+    ("{sender added you", "has a { without a }", "close the placeholder"),
+    (7, "is not a text", "write a text"),
+])
+@pytest.mark.parametrize("named_by", ["setting", "option", "environment"])
+def test_wrong_templates_are_refused_with_the_member_and_what_to_do(
+        tmp_path, services, monkeypatch, named_by, body, complaint, step):
+    templates = tmp_path / "templates.json"
+    templates.write_text(json.dumps({"types": {"order.shipped": {
+        "default": {"title": "{room}", "body": "{sender}"}, "de": {"title": "{room}", "body": body}}}}))
+    config, options = tmp_path / "config.json", []
+    setting = {"templatesFile": str(templates)} if named_by == "setting" else {}
+    config.write_text(json.dumps(wrong(services, **setting)))
+    if named_by == "option":
+        options = ["--push-templates-file", templates]
+    if named_by == "environment":
+        monkeypatch.setenv("HANSARD_PUSH_TEMPLATES_FILE", str(templates))
+    outcome = hansard("serve", "--data", tmp_path / "data", "--config", config, *options, expect=None)
+    assert outcome.status != 0
+    for part in (str(templates), f'types."order.shipped".de.body {complaint}', step):
+        assert part in outcome.errors, outcome.text
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_server_with_valid_templates_starts(tmp_path, services):
+    templates = tmp_path / "templates.json"
+    templates.write_text(json.dumps({
+        "types": {"order.shipped": {
+            "default": {"title": "{room}", "body": "Order {data.number} was shipped"},
+            "de": {"title": "{room}", "body": "Bestellung {data.number} wurde versandt"}}},
+        "kinds": {"invitation": {"de": {"title": "{workspace}", "body": "{sender} hat dich eingeladen"}}}}))
+    server = services.server(tmp_path / "data", {"HANSARD_PUSH_TEMPLATES_FILE": str(templates)}).start()
+    try:
+        assert Api(server).get("/readyz")["status"] == "ready"
+    finally:
+        server.end()

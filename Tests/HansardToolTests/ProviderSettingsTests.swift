@@ -113,12 +113,34 @@ struct ProviderSettingsTests {
         "push.webPush.keyFile has no private key on P-256"
       ),
       (["push.authoritiesFile": text], "push.authoritiesFile cannot be used"),
+      (["push.templatesFile": .string("/nowhere")], "the file of push.templatesFile cannot be read"),
+      (["push.templatesFile": text], "the file is not JSON"),
       (["push.apns.requestsPerSecond": .int(0)], "0 is not in the range"),
     ]
     for (values, complaint) in cases {
       let found = await problem(values.merging(apns) { first, _ in first })
       #expect(found?.contains(complaint) == true, "\(complaint): \(found ?? "no problem")")
     }
+  }
+
+  @Test("the templates are read from the file")
+  func templates() async throws {
+    let file = try files.write(
+      #"{"kinds": {"added": {"default": {"title": "{room}", "body": "Welcome"}}}}"#, "templates.json")
+    for (values, isEmpty) in [(apns, true), (apns.merging(["push.templatesFile": file]) { first, _ in first }, false)] {
+      let (settings, problems) = ServeSettings.read([.commandLine(values)])
+      #expect(problems.isEmpty)
+      let configuration = try await settings.push.providers.configuration()
+      #expect((configuration.templates == PushTemplates()) == isEmpty)
+    }
+  }
+
+  @Test("wrong templates prevent the start without a provider too, and the error names the member")
+  func wrongTemplates() async throws {
+    let file = try files.write(#"{"kinds": {"added": {"de": {"title": "{rom}", "body": "b"}}}}"#, "templates.json")
+    let found = await problem(["push.templatesFile": file])
+    #expect(found?.contains("push.templatesFile cannot be used. in \(files.folder)/templates.json") == true)
+    #expect(found?.contains("kinds.added.de.title has the unknown placeholder {rom}. write {sender}") == true)
   }
 
   @Test("a service account's key needs all of its parts")

@@ -23,6 +23,8 @@ package final class PushProviders: PushNotificationSender {
     package var requestsPerSecond: [ProviderName: Int] = [:]
     /// Certificate authorities besides those of the system.
     package var authorities: [NIOSSLCertificate] = []
+    /// The operator's own texts.
+    package var templates = PushTemplates()
 
     package init() {}
 

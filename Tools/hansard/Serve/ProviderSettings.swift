@@ -68,6 +68,9 @@ struct ProviderOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Certificate authorities that push may trust besides the system's.", valueName: "file"))
   var pushAuthoritiesFile: String?
 
+  @Option(help: ArgumentHelp("The JSON file with your own texts of notifications.", valueName: "file"))
+  var pushTemplatesFile: String?
+
   var values: [String: ConfigContent?] {
     let texts = [
       "push.apns.keyFile": pushApnsKeyFile, "push.apns.keyID": pushApnsKeyID, "push.apns.teamID": pushApnsTeamID,
@@ -77,6 +80,7 @@ struct ProviderOptions: ParsableArguments {
       "push.apns.sandboxURL": pushApnsSandboxURL, "push.fcm.keyFile": pushFcmKeyFile, "push.fcm.url": pushFcmURL,
       "push.fcm.androidChannel": pushFcmAndroidChannel, "push.webPush.keyFile": pushWebPushKeyFile,
       "push.webPush.subject": pushWebPushSubject, "push.authoritiesFile": pushAuthoritiesFile,
+      "push.templatesFile": pushTemplatesFile,
     ]
     let numbers = [
       "push.apns.requestsPerSecond": pushApnsRequestsPerSecond, "push.fcm.requestsPerSecond": pushFcmRequestsPerSecond,
@@ -101,6 +105,7 @@ struct ProviderSettings: Sendable {
   private let environment: APNsEnvironment
   private let requestsPerSecond: [ProviderName: Int]
   private let authoritiesFile: String?
+  private let templatesFile: String?
 
   init(_ reader: inout SettingReader) {
     var requests: [ProviderName: Int] = [:]
@@ -124,6 +129,9 @@ struct ProviderSettings: Sendable {
     authoritiesFile = reader.text(
       "push.authoritiesFile", option: "--push-authorities-file",
       "certificate authorities in PEM that push trusts besides the system's, for tests and proxies")
+    templatesFile = reader.text(
+      "push.templatesFile", option: "--push-templates-file",
+      "the JSON file with your own texts of notifications; see `push.md`")
     self.environment = environment
     requestsPerSecond = requests
   }
@@ -229,7 +237,19 @@ struct ProviderSettings: Sendable {
           next: "name a file with the certificates of the authorities")
       }
     }
+    configuration.templates = try templates()
     return configuration
+  }
+
+  private func templates() throws(ToolError) -> PushTemplates {
+    guard let templatesFile else { return PushTemplates() }
+    let content = try Self.content(templatesFile, "push.templatesFile")
+    do {
+      return try PushTemplates(json: content)
+    } catch {
+      throw ToolError(
+        "push.templatesFile cannot be used", because: "in \(templatesFile), \(error.description)", next: error.next)
+    }
   }
 
   private func apnsConfiguration() async throws -> APNsConfiguration? {
