@@ -34,10 +34,11 @@ struct PushPayload: Sendable, Hashable {
   /// When the notification is of no use any more.
   var expiresAt: Timestamp
 
-  init(_ notification: PushNotification) {
+  /// - Parameter templates: the operator's texts.
+  init(_ notification: PushNotification, _ templates: PushTemplates = PushTemplates()) {
     let (content, delivery) = (notification.content, notification.delivery)
     kind = delivery.kind
-    style = Self.style(of: notification)
+    style = Self.style(of: notification, templates)
     room = content.room
     message = content.message
     thread = content.thread
@@ -52,24 +53,18 @@ struct PushPayload: Sendable, Hashable {
     // Without previews only IDs leave the server.
     guard delivery.showsPreview else { return }
     type = content.custom?.type
-    attachment = content.attachment.map { Self.fileKind(of: $0.contentType) }
+    attachment = content.attachment.map { AttachmentKind(contentType: $0.contentType).rawValue }
     emoji = content.emoji
   }
 
-  private static func style(of notification: PushNotification) -> Style {
-    let (content, delivery) = (notification.content, notification.delivery)
-    // Apple allows no badge where nothing but the app is concerned.
-    guard notification.isAlert else { return .silent(setsBadge: delivery.kind != .roomChange) }
-    guard delivery.showsPreview else { return .localizedAlert(key: "push." + delivery.kind.name) }
-    return .alert(
-      title: content.spaceName.isEmpty ? content.senderNickname : content.spaceName,
-      body: content.spaceName.isEmpty || content.text.isEmpty
-        ? content.text : "\(content.senderNickname): \(content.text)")
-  }
-
-  private static func fileKind(of contentType: String) -> String {
-    let kind = contentType.prefix { $0 != "/" }
-    return ["image", "video", "audio"].contains(kind) ? String(kind) : "file"
+  private static func style(of notification: PushNotification, _ templates: PushTemplates) -> Style {
+    let kind = notification.delivery.kind
+    // A change in a room leaves the badge to the app, so that Apple's devices may get it at any time.
+    guard notification.isAlert, let alert = kind.alert else { return .silent(setsBadge: kind != .roomChange) }
+    guard notification.delivery.showsPreview else { return .localizedAlert(key: "push." + kind.name) }
+    let (title, body) = PushTexts.texts(
+      for: PushTextInput(notification.content, alert), language: notification.language, templates: templates)
+    return .alert(title: title, body: body)
   }
 
   /// Notifications with the same text replace each other on the device; nil if each is shown.

@@ -35,6 +35,7 @@ package final class PushProviders: PushNotificationSender {
   private let apns: APNsSender?
   private let fcm: FCMSender?
   private let webPush: WebPushSender?
+  private let templates: PushTemplates
 
   /// - Parameter now: the time from which the lifetime of a notification is computed.
   package init(
@@ -51,6 +52,7 @@ package final class PushProviders: PushNotificationSender {
     tls.minimumTLSVersion = .tlsv12
     if !configuration.authorities.isEmpty { tls.additionalTrustRoots = [.certificates(configuration.authorities)] }
     let shared = tls
+    templates = configuration.templates
     apns = configuration.apns.map { APNsSender($0, tls: shared) }
     fcm = configuration.fcm.map { FCMSender($0, tls: shared, now: now) }
     webPush = configuration.webPush.map { WebPushSender($0, tls: shared, now: now) }
@@ -58,11 +60,12 @@ package final class PushProviders: PushNotificationSender {
 
   package func send(_ notification: PushNotification) async -> SendResult {
     let name = ProviderName(notification.token.provider)
+    let payload = PushPayload(notification, templates)
     let result: SendResult? =
       switch name {
-      case .apns: await apns?.send(notification)
-      case .fcm: await fcm?.send(notification)
-      case .webPush: await webPush?.send(notification)
+      case .apns: await apns?.send(payload, for: notification)
+      case .fcm: await fcm?.send(payload, for: notification)
+      case .webPush: await webPush?.send(payload, for: notification)
       }
     return result ?? .rejected(response: "push.\(name.name) is not configured")
   }

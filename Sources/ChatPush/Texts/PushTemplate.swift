@@ -49,11 +49,11 @@ struct PushTemplate: Sendable, Hashable {
     for part in parts {
       let next = Self.text(of: part, input, members)
       // The rest would be cut off again below.
-      let beginning = PushNotificationMessage.beginning(of: next, bytes: bytes)
+      let beginning = PushContent.beginning(of: next, bytes: bytes)
       text += beginning
       guard beginning.utf8.count == next.utf8.count, text.utf8.count <= bytes else { break }
     }
-    return PushNotificationMessage.beginning(of: text, bytes: bytes)
+    return PushContent.beginning(of: text, bytes: bytes)
   }
 
   private static func text(of part: Part, _ input: PushTextInput, _ members: AppDataTexts) -> String {

@@ -39,6 +39,15 @@ package struct PushTextInput: Sendable, Hashable {
     self.attachmentName = attachmentName
   }
 
+  init(_ content: PushContent, _ kind: AlertKind) {
+    self.init(
+      kind: kind, type: content.custom?.type, data: content.custom?.body,
+      roomName: content.room == nil ? "" : content.spaceName, senderNickname: content.senderNickname,
+      workspaceName: content.workspace == nil ? "" : content.spaceName, text: content.text, emoji: content.emoji,
+      attachment: content.attachment.map { AttachmentKind(contentType: $0.contentType) },
+      attachmentName: content.attachment?.name ?? "")
+  }
+
   /// The text; without one, the symbol of the first file. Empty if there is neither.
   var content: String {
     guard text.isEmpty, let attachment else { return text }

@@ -5,7 +5,7 @@ package enum PushTexts {
   /// The maximum length of a title, in bytes of UTF-8. Longer ones are cut off.
   package static let titleBytes = 256
   /// The maximum length of a body, in bytes of UTF-8. Longer ones are cut off.
-  package static let bodyBytes = PushNotification.textBytes
+  package static let bodyBytes = PushContent.textBytes
   /// How much of a message's text a reaction shows, in bytes of UTF-8.
   package static let quotedBytes = 128
   /// The body of a message without a text and without a file.
@@ -26,8 +26,8 @@ package enum PushTexts {
       if !body.isEmpty { texts.body = body }
     }
     return (
-      PushNotificationMessage.beginning(of: texts.title, bytes: titleBytes),
-      PushNotificationMessage.beginning(of: texts.body, bytes: bodyBytes)
+      PushContent.beginning(of: texts.title, bytes: titleBytes),
+      PushContent.beginning(of: texts.body, bytes: bodyBytes)
     )
   }
 
@@ -53,7 +53,7 @@ package enum PushTexts {
   }
 
   private static func reaction(_ input: PushTextInput) -> String {
-    let quoted = PushNotificationMessage.beginning(of: input.text, bytes: quotedBytes)
+    let quoted = PushContent.beginning(of: input.text, bytes: quotedBytes)
     let ending = quoted.utf8.count < input.text.utf8.count ? "…" : ""
     let subject = input.text.isEmpty ? input.content : "“\(quoted)\(ending)”"
     return [input.emoji ?? "", subject].filter { !$0.isEmpty }.joined(separator: " ")

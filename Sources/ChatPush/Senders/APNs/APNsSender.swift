@@ -30,8 +30,7 @@ final class APNsSender: Sendable {
     client = ProviderClient(tls)
   }
 
-  func send(_ notification: PushNotification) async -> SendResult {
-    let payload = PushPayload(notification)
+  func send(_ payload: PushPayload, for notification: PushNotification) async -> SendResult {
     do {
       guard let path = APNsRequest.path(of: notification.token.token) else {
         return .tokenInvalid(response: "malformed")

@@ -25,10 +25,9 @@ final class FCMSender: Sendable {
     }
   }
 
-  func send(_ notification: PushNotification) async -> SendResult {
+  func send(_ payload: PushPayload, for notification: PushNotification) async -> SendResult {
     do {
-      let body = try FCMRequest.body(
-        PushPayload(notification), token: notification.token.token, channel: channel, at: now())
+      let body = try FCMRequest.body(payload, token: notification.token.token, channel: channel, at: now())
       guard let body else { return .rejected(response: "too large") }
       return try await send(body)
     } catch let error as TokenFailure {

@@ -17,8 +17,7 @@ final class WebPushSender: Sendable {
     self.now = now
   }
 
-  func send(_ notification: PushNotification) async -> SendResult {
-    let payload = PushPayload(notification)
+  func send(_ payload: PushPayload, for notification: PushNotification) async -> SendResult {
     guard let target = WebPushTarget(token: notification.token.token, hosts: hosts) else {
       return .tokenInvalid(response: "not a subscription at a host of push.webPush.hosts")
     }
