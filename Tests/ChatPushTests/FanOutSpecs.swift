@@ -149,6 +149,8 @@ private func decisions(
     #expect(decisions(on: message(), in: context, recipient(anna, devices)) == [notify(.reminder)])
     let inThread = message(thread: Self.root)
     #expect(decisions(on: inThread, in: context, recipient(anna, devices)) == [notify(.reminder)])
+    let muted = recipient(anna, devices, preferences: UserPreferences(mutedKinds: [.reminder]))
+    #expect(decisions(on: message(), in: context, muted) == [notify(.sent)])
     #expect(
       decisions(on: inThread, in: context, recipient(ben, [phone(bensPhone)])) == [.silent(.notFollowing)])
   }

@@ -17,11 +17,11 @@ package enum FanOut {
     var quietTime = QuietTime(of: event.time)
     var decisions: [DeviceDecision] = []
     for recipient in recipients {
-      let kind = event.kind(for: recipient, in: context)
+      let kinds = event.kinds(for: recipient, in: context)
       var count: UInt64?
       for device in recipient.devices {
         let decision: Decision
-        switch choice(of: kind, for: device, of: recipient, event, context) {
+        switch choice(among: kinds, for: device, of: recipient, event, context) {
         case .silent(let reason): decision = .silent(reason)
         case .notify(let kind):
           let badge = try count ?? badge(recipient.user)
@@ -43,15 +43,16 @@ package enum FanOut {
     case silent(SilenceReason)
   }
 
-  /// A device that gets no alert of a change in a room may still want to know of the change.
+  /// The first kind of which the device is notified, or else why it is not notified of the first.
   private static func choice(
-    of kind: PushKind, for device: Device, of recipient: Recipient, _ event: PushEvent, _ context: RoomContext
+    among kinds: [PushKind], for device: Device, of recipient: Recipient, _ event: PushEvent, _ context: RoomContext
   ) -> Choice {
-    guard let reason = silence(about: kind, for: device, of: recipient, event, context) else { return .notify(kind) }
-    guard kind != .roomChange, event.isRoomChange, device.roomChanges,
-      silence(about: .roomChange, for: device, of: recipient, event, context) == nil
-    else { return .silent(reason) }
-    return .notify(.roomChange)
+    var first: SilenceReason?
+    for kind in kinds {
+      guard let reason = silence(about: kind, for: device, of: recipient, event, context) else { return .notify(kind) }
+      first = first ?? reason
+    }
+    return .silent(first ?? .noToken)
   }
 
   /// The first reason that applies; nil if the device is notified.
@@ -154,28 +155,29 @@ extension PushEvent {
     return nil
   }
 
-  /// What the event is to the user. Several kinds may apply to a message; the first in the order of decision 0033 is
-  /// used.
-  fileprivate func kind(for recipient: FanOut.Recipient, in context: FanOut.RoomContext) -> PushKind {
+  /// What the event is to the user, never empty. Several kinds may apply to a message; the first in the order of decision
+  /// 0033 is used. A second kind is for devices that show no alert of the first.
+  fileprivate func kinds(for recipient: FanOut.Recipient, in context: FanOut.RoomContext) -> [PushKind] {
     let user = recipient.user
     return switch change {
     case .message(_, let message):
       if user == actor {
-        context.wasScheduled ? .reminder : .sent
+        // Sending has cleared the room's badge, so the author's devices get one of the two.
+        context.wasScheduled ? [.reminder, .sent] : [.sent]
       } else if message.isMention(of: user, in: context) {
-        .mention
+        [.mention]
       } else if message.thread != nil, context.followers.contains(user) {
-        .reply
+        [.reply]
       } else {
-        context.wasScheduled ? .reminder : .message
+        context.wasScheduled ? [.reminder] : [.message]
       }
-    case .reaction(_, _, _, let author): user == author && user != actor ? .reaction : .roomChange
-    case .deletion: .update
-    case .added(_, let added): user == added && user != actor ? .added : .roomChange
-    case .departed(_, let departed): user == departed ? .update : .roomChange
-    case .reading: .update
-    case .invitation: .invitation
-    case .room: .roomChange
+    case .reaction(_, _, _, let author): user == author && user != actor ? [.reaction, .roomChange] : [.roomChange]
+    case .deletion: [.update, .roomChange]
+    case .added(_, let added): user == added && user != actor ? [.added, .roomChange] : [.roomChange]
+    case .departed(_, let departed): user == departed ? [.update] : [.roomChange]
+    case .reading: [.update]
+    case .invitation: [.invitation]
+    case .room: [.roomChange]
     }
   }
 }

@@ -87,14 +87,6 @@ package struct PushEvent: Sendable, Hashable {
     case .message, .reaction, .deletion, .added, .departed, .room: nil
     }
   }
-
-  /// Whether members see a change in the room other than a message.
-  package var isRoomChange: Bool {
-    switch change {
-    case .reaction, .deletion, .added, .departed, .room: true
-    case .message, .reading, .invitation: false
-    }
-  }
 }
 
 extension PushEvent.Change {

@@ -46,8 +46,8 @@ struct OutboxWriter {
       database,
       """
       INSERT INTO pushContent (
-        position, \(PushQueries.contentColumns), isMessage
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        position, \(PushQueries.contentColumns), isMessage, isDeleted
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
       """
     ).run(
       event.position, content.time, content.room, content.workspace, content.message, content.thread, content.sender,
@@ -55,8 +55,8 @@ struct OutboxWriter {
       content.attachment?.name, content.custom?.type, content.custom?.body, content.text, isMessage)
   }
 
-  /// Notifications that are still waiting use the current text of the message. For a deleted message only the rows of
-  /// the outbox stay, so that each notification still gets an outcome. `BulkDeletion` removes the contents of a deleted
+  /// Notifications that are still waiting use the current text of the message. For a deleted message the
+  /// content loses what the message said, and only `sent` is still sent: its badge is newer than what the devices show. `BulkDeletion` removes the contents of a deleted
   /// room.
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
@@ -65,8 +65,14 @@ struct OutboxWriter {
         database, "UPDATE pushContent SET text = ? WHERE roomId = ? AND messageId = ? AND isMessage = 1"
       ).run(PushContent.beginning(of: edit?.text ?? "", bytes: PushContent.textBytes), room, message)
     case .messages(.deleted(let message, _)):
-      try CachedStatement(database, "DELETE FROM pushContent WHERE roomId = ? AND messageId = ?")
-        .run(room, message)
+      try CachedStatement(
+        database,
+        """
+        UPDATE pushContent SET isDeleted = 1, text = '', emoji = NULL, fileType = NULL, fileName = NULL, customType = NULL,
+          customBody = NULL
+        WHERE roomId = ? AND messageId = ?
+        """
+      ).run(room, message)
     case .lifecycle, .sharing, .members, .messages(.sent), .annotations, .reading, .threads, .scheduling, .reports,
       .erased:
       break

@@ -69,9 +69,12 @@ package struct PushQueries: ReadModelQueries {
       "SELECT kind, badge, isQuiet, showsPreview FROM outbox WHERE position = ? AND userId = ? AND deviceId = ?"
     ).first(key.position, key.user, key.device, read: Self.readDelivery)
     guard let delivery else { return .settled }
-    let content = try CachedStatement(database, "SELECT \(Self.contentColumns) FROM pushContent WHERE position = ?")
-      .first(key.position, read: Self.readContent)
-    guard let content, try isThere(content, for: key, delivery.kind) else { return .withdrawn(.deleted) }
+    let found = try CachedStatement(
+      database, "SELECT isDeleted, \(Self.contentColumns) FROM pushContent WHERE position = ?"
+    ).first(key.position) { row in (isDeleted: try row.number() != 0, content: try Self.readContent(&row)) }
+    guard let (isDeleted, content) = found, !isDeleted || delivery.kind == .sent, try isThere(content, for: key) else {
+      return .withdrawn(.deleted)
+    }
     let user = try currentUser(of: key, content)
     let device = try CachedStatement(
       database, "SELECT \(Self.deviceColumns) FROM pushDevice WHERE userId = ? AND deviceId = ?"
@@ -87,7 +90,7 @@ package struct PushQueries: ReadModelQueries {
   }
 
   /// Whether the room, or the invitation, still exists.
-  private func isThere(_ content: PushContent, for key: PushNotificationKey, _ kind: PushKind) throws -> Bool {
+  private func isThere(_ content: PushContent, for key: PushNotificationKey) throws -> Bool {
     if let workspace = content.workspace {
       return try CachedStatement(database, "SELECT 1 FROM invitation WHERE workspaceId = ? AND userId = ?")
         .exists(workspace, key.user)

@@ -64,6 +64,7 @@ enum PushTables {
       sender BLOB,
       clearedThrough BLOB,
       isMessage INTEGER NOT NULL,
+      isDeleted INTEGER NOT NULL,
       spaceName TEXT NOT NULL,
       senderNickname TEXT NOT NULL,
       emoji TEXT,

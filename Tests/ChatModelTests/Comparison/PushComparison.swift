@@ -140,7 +140,7 @@ struct PushComparison {
     if let message = about.message {
       guard let message = room?.message(message) else { return .withdrawn(.deleted) }
       // The notification of a deletion is about a deleted message.
-      if message.isDeleted, message.revision != notification.key.position { return .withdrawn(.deleted) }
+      if message.isDeleted, kind != .sent, message.revision != notification.key.position { return .withdrawn(.deleted) }
       if message.sent.position == notification.key.position { text = message.text }
     }
     let member = room?.member(id)
@@ -193,7 +193,7 @@ struct PushComparison {
         (subject.actor, subject.message) = (author, id)
         kinds = members.compactMap { user in
           let kind = kind(of: message, in: room, for: user, wasScheduled: wasScheduled)
-          return kind.map { (user, [$0]) }
+          return kind.map { (user, user == author ? [$0, .sent] : [$0]) }
         }
       case .messages(.deleted(let id, let location)):
         subject.message = id
