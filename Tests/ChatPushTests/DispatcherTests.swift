@@ -82,6 +82,38 @@ private func company() -> [RecordedEvent] {
     }
   }
 
+  @Test("a silent notification that is replaced before it is sent is recorded, and the newest has the badge of now")
+  func replaced() async throws {
+    let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
+    let isOpen = Mutex(false)
+    let sender = ScriptedSender { notification, _ in
+      notification.isAlert || isOpen.withLock { $0 } ? .delivered(response: "200") : .failed(reason: "not yet")
+    }
+    func read(_ number: UInt64) -> LogPosition {
+      log.append(.room(tea, .reading(.markerMoved(ben, to: .numbered(number), ordinal: number))), by: ben)
+    }
+    try await withPush(folder, log, sender) {
+      for number: UInt64 in 1...3 { log.send(number) }
+      let first = read(1)
+      try await eventually { Set(sender.sent.filter { $0.key.position == first }.map(\.key.device)).count == 2 }
+      let second = read(2)
+      let third = read(3)
+      try await eventually { log.outcomes.flatMap(\.outcomes).count { $0.position == second } == 2 }
+      #expect(
+        log.outcomes.flatMap(\.outcomes).allSatisfy {
+          $0.position != second || ($0.result == .abandoned && $0.reason == .replaced)
+        })
+      isOpen.withLock { $0 = true }
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= third } ?? false }
+      for device in [bensPhone, bensTablet] {
+        let silent = sender.sent.filter { !$0.isAlert && $0.key.device == device }
+        #expect(Set(silent.map(\.key.position)) == [first, third])
+        #expect(silent.last?.delivery.badge == 0)
+        #expect(silent.last { $0.key.position == first }?.delivery.badge == 0, "it has the badge of when it is sent")
+      }
+    }
+  }
+
   @Test("an invalid token is recorded, and the device gets no notifications until it has another")
   func deadToken() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))

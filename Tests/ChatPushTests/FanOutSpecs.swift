@@ -192,7 +192,7 @@ private func decisions(
 
   @Test("reading updates the user's other devices")
   func reading() {
-    let read = event(.reading(tea, ben, through: .numbered(3)), by: ben, on: bensPhone)
+    let read = event(.reading(tea, ben, through: .numbered(3), thread: nil), by: ben, on: bensPhone)
     let bens = recipient(ben, [phone(bensPhone), phone(bensTablet)])
     #expect(decisions(on: read, bens) == [.silent(.ownDevice), notify(.update)])
   }
@@ -313,7 +313,7 @@ private func decisions(
     let membership = member(mutedUntil: sentAt.adding(milliseconds: 1), level: NotificationLevel.none)
     let annas = recipient(anna, membership, [phone(annasPhone, .none)], preferences: preferences)
     #expect(decisions(on: message(), annas) == [notify(.sent)])
-    let read = event(.reading(tea, anna, through: .numbered(3)))
+    let read = event(.reading(tea, anna, through: .numbered(3), thread: nil))
     #expect(decisions(on: read, annas) == [notify(.update)])
   }
 

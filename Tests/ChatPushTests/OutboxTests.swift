@@ -59,7 +59,8 @@ private struct Pending: Hashable {
 private func pending(_ queue: DatabaseQueue) throws -> [Pending] {
   try queue.read { database in
     let outbox = PushQueries(database)
-    return try outbox.pending(after: .origin, limit: 10_000).compactMap { key in
+    return try outbox.pending(after: .origin, limit: 10_000).compactMap { pending in
+      let key = pending.key
       guard case .ready(let ready) = try outbox.notification(key) else {
         return Pending(position: key.position, device: key.device, badge: .max)
       }
@@ -194,7 +195,7 @@ private func company() -> Script {
     script.user(ben, .devices(.removed(bensTablet)))
     script.send(to: tea, by: anna)
     let queue = try build(script.events)
-    let keys = try queue.read { try PushQueries($0).pending(after: .origin, limit: 10) }
+    let keys = try queue.read { try PushQueries($0).pending(after: .origin, limit: 10).map(\.key) }
     #expect(keys.map(\.position) == [heard, both] && keys.map(\.device) == [bensPhone, bensTablet])
     let found = try queue.read { database in try keys.map { try PushQueries(database).notification($0) } }
     #expect(found == [.unreachable, .unreachable], "a removed device gets no notifications")
@@ -208,14 +209,14 @@ private func company() -> Script {
     let position = script.send(to: tea, by: anna)
     var queue = try build(script.events)
     var users = try queue.read { try PushQueries($0).pending(after: .origin, limit: 10) }
-      .filter { $0.device == bensPhone }.map(\.user)
+      .map(\.key).filter { $0.device == bensPhone }.map(\.user)
     #expect(users == [ben, carla])
     script.recordOutcomes(
       through: LogPosition(position.value - 1),
       [PushOutcome(position: position, user: carla, device: bensPhone, result: .delivered)])
     queue = try build(script.events)
     users = try queue.read { try PushQueries($0).pending(after: .origin, limit: 10) }
-      .filter { $0.device == bensPhone }.map(\.user)
+      .map(\.key).filter { $0.device == bensPhone }.map(\.user)
     #expect(users == [ben])
   }
 

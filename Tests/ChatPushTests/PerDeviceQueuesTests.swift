@@ -18,29 +18,33 @@ import Testing
     }
   }
 
+  private func take(_ keys: [PushNotificationKey], into queues: inout PerDeviceQueues) {
+    #expect(queues.take(keys.map { PendingNotification($0) }) == [])
+  }
+
   @Test("a device gets one notification at a time and in order; devices do not wait for each other")
   func queues() {
     var queues = PerDeviceQueues()
-    queues.take([key(1), key(1, bensTablet), key(2), key(2, bensTablet)])
+    take([key(1), key(1, bensTablet), key(2), key(2, bensTablet)], into: &queues)
     #expect(queues.cursor == key(2, bensTablet) && queues.count == 4)
     #expect(queues.next(at: start) == .init(key: key(1), number: 1))
     #expect(queues.next(at: start) == .init(key: key(1, bensTablet), number: 1))
     #expect(queues.next(at: start) == nil && queues.active == 2)
-    queues.complete(key(1, bensTablet))
+    queues.complete(key(1, bensTablet), at: start)
     #expect(queues.next(at: start) == .init(key: key(2, bensTablet), number: 1))
     #expect(queues.oldest == LogPosition(1))
-    queues.complete(key(1))
+    queues.complete(key(1), at: start)
     #expect(queues.next(at: start) == .init(key: key(2), number: 1))
     #expect(queues.oldest == LogPosition(2))
-    queues.complete(key(2))
-    queues.complete(key(2, bensTablet))
+    queues.complete(key(2), at: start)
+    queues.complete(key(2, bensTablet), at: start)
     #expect(queues.oldest == nil && queues.count == 0 && queues.active == 0)
   }
 
   @Test("a notification that failed is sent again when it is due, before its device's later ones")
   func retries() {
     var queues = PerDeviceQueues()
-    queues.take([key(1), key(2), key(3, bensTablet)])
+    take([key(1), key(2), key(3, bensTablet)], into: &queues)
     #expect(queues.next(at: start)?.key == key(1))
     queues.retry(key(1), at: start + .seconds(2))
     #expect(queues.next(at: start)?.key == key(3, bensTablet))
@@ -50,7 +54,7 @@ import Testing
     #expect(queues.next(at: start + .seconds(2)) == .init(key: key(1), number: 2))
     queues.retry(key(1), at: start + .seconds(3), counts: false)
     #expect(queues.next(at: start + .seconds(3)) == .init(key: key(1), number: 2), "it was not tried")
-    queues.complete(key(1))
+    queues.complete(key(1), at: start)
     #expect(
       queues.next(at: start + .seconds(2)) == .init(key: key(2), number: 1), "attempts are counted by notification")
   }
@@ -59,7 +63,7 @@ import Testing
   func retriesLeaveRoom() {
     var queues = PerDeviceQueues()
     let keys = keys(2 * queues.retries)
-    queues.take(keys)
+    take(keys, into: &queues)
     for key in keys {
       #expect(queues.next(at: start)?.key == key)
       queues.retry(key, at: start + .seconds(1))
@@ -67,9 +71,9 @@ import Testing
     let later = start + .seconds(1)
     for _ in 0..<queues.retries { #expect(queues.next(at: later)?.number == 2) }
     #expect(queues.next(at: later) == nil && queues.active == queues.retries)
-    queues.take([key(2, bensPhone)])
+    take([key(2, bensPhone)], into: &queues)
     #expect(queues.next(at: later)?.key == key(2, bensPhone))
-    queues.complete(keys[0])
+    queues.complete(keys[0], at: start)
     #expect(queues.next(at: later)?.number == 2, "the slot of a settled retry is free for the next")
   }
 
@@ -79,7 +83,7 @@ import Testing
     let limit = queues.attemptsOfUser
     let bens = keys(limit + 2, of: ben)
     let others = key(2, of: anna)
-    queues.take(bens + [others])
+    take(bens + [others], into: &queues)
     for key in bens.prefix(limit) { #expect(queues.next(at: start)?.key == key) }
     #expect(queues.next(at: start)?.key == others, "others do not wait for Ben's devices")
     #expect(queues.next(at: start) == nil && queues.active == limit + 1)
@@ -88,8 +92,8 @@ import Testing
     let later = start + .seconds(1)
     for key in bens.prefix(limit - 2) { #expect(queues.next(at: later) == .init(key: key, number: 2)) }
     #expect(queues.next(at: later) == nil && queues.active == limit + 1)
-    queues.complete(bens[0])
-    queues.complete(bens[limit])
+    queues.complete(bens[0], at: start)
+    queues.complete(bens[limit], at: start)
     for key in bens[limit - 2..<limit] { #expect(queues.next(at: later) == .init(key: key, number: 2)) }
     #expect(queues.next(at: later) == nil)
   }

@@ -8,10 +8,11 @@ import Testing
 struct PushLanesSpecs {
   private let start = ContinuousClock.now
 
-  private func keys(_ positions: ClosedRange<UInt64>, of user: UserID = ben) -> [PushNotificationKey] {
+  private func rows(_ positions: ClosedRange<UInt64>, of user: UserID = ben) -> [PendingNotification] {
     positions.map { position in
-      PushNotificationKey(
-        position: LogPosition(position), user: user, device: DeviceID(UUIDBytes(high: 7, low: position)))
+      PendingNotification(
+        PushNotificationKey(
+          position: LogPosition(position), user: user, device: DeviceID(UUIDBytes(high: 7, low: position))))
     }
   }
 
@@ -20,12 +21,13 @@ struct PushLanesSpecs {
     var lanes = PushLanes([.apns, .fcm].map { PushLane($0, concurrency: concurrency) })
     for first in [0, count] {
       let request = try #require(lanes.needed)
-      let keys = (1...count).map { number in
-        PushNotificationKey(
-          position: LogPosition(first + number), user: UserID(UUIDBytes(high: 8, low: first + number)),
-          device: bensPhone)
+      let rows = (1...count).map { number in
+        PendingNotification(
+          PushNotificationKey(
+            position: LogPosition(first + number), user: UserID(UUIDBytes(high: 8, low: first + number)),
+            device: bensPhone))
       }
-      lanes.take(keys, for: request, through: LogPosition(2 * count))
+      _ = lanes.take(rows, for: request, through: LogPosition(2 * count))
     }
     return lanes
   }
@@ -35,16 +37,16 @@ struct PushLanesSpecs {
     var lanes = PushLanes([PushLane(.apns), PushLane(.fcm)])
     let first = try #require(lanes.needed)
     #expect(first.provider == .apns && first.cursor == .origin && first.freeCapacity == PerDeviceQueues.capacity)
-    lanes.take(keys(3...3), for: first, through: nil)
-    #expect(lanes.needed?.provider == .apns && lanes.needed?.cursor == keys(3...3)[0])
+    _ = lanes.take(rows(3...3), for: first, through: nil)
+    #expect(lanes.needed?.provider == .apns && lanes.needed?.cursor == rows(3...3)[0].key)
     let again = try #require(lanes.needed)
-    lanes.take([], for: again, through: LogPosition(9))
+    _ = lanes.take([], for: again, through: LogPosition(9))
     let second = try #require(lanes.needed)
     #expect(second.provider == .fcm && second.cursor == .origin)
-    lanes.take([], for: second, through: LogPosition(9))
+    _ = lanes.take([], for: second, through: LogPosition(9))
     #expect(lanes.needed == nil && lanes.oldest == LogPosition(3))
     #expect(lanes.cursors.map(\.cursor) == [.last(at: LogPosition(9)), .last(at: LogPosition(9))])
-    #expect(try #require(lanes.cursors.first).cursor < keys(10...10)[0])
+    #expect(try #require(lanes.cursors.first).cursor < rows(10...10)[0].key)
     lanes.outboxGrew()
     #expect(lanes.needed?.provider == .apns)
   }
@@ -56,7 +58,7 @@ struct PushLanesSpecs {
     #expect(starts.map(\.provider) == [.apns, .fcm, .apns, .fcm])
     #expect(lanes.next(at: start) == nil && lanes.active == 4)
     #expect(lanes.end(starts[0].ticket, .reached, from: .apns, at: start) == nil)
-    lanes.complete(starts[0].attempt.key, starts[0].ticket)
+    lanes.complete(starts[0].attempt.key, starts[0].ticket, at: start)
     #expect(lanes.next(at: start)?.provider == .apns)
   }
 
@@ -74,7 +76,7 @@ struct PushLanesSpecs {
       #expect(next.provider == .fcm)
       sent.append(next.attempt.key.position)
       _ = lanes.end(next.ticket, .reached, from: .fcm, at: start)
-      lanes.complete(next.attempt.key, next.ticket)
+      lanes.complete(next.attempt.key, next.ticket, at: start)
     }
     #expect(sent == (9...16).map { LogPosition($0) })
     #expect(lanes.oldest == LogPosition(1))
@@ -86,7 +88,7 @@ struct PushLanesSpecs {
     #expect(lanes.next(at: later) == nil, "one notification tries")
     #expect(lanes.nextDue(at: later) == nil)
     #expect(lanes.end(trial.ticket, .reached, from: .apns, at: later)?.change == .recovered)
-    lanes.complete(trial.attempt.key, trial.ticket)
+    lanes.complete(trial.attempt.key, trial.ticket, at: start)
     #expect(lanes.next(at: later)?.provider == .apns)
   }
 
@@ -94,7 +96,7 @@ struct PushLanesSpecs {
   func full() throws {
     var lanes = PushLanes([PushLane(.apns), PushLane(.fcm)])
     let request = try #require(lanes.needed)
-    lanes.take(keys(1...UInt64(PerDeviceQueues.capacity)), for: request, through: nil)
+    _ = lanes.take(rows(1...UInt64(PerDeviceQueues.capacity)), for: request, through: nil)
     let other = try #require(lanes.needed)
     #expect(other.provider == .fcm && other.freeCapacity == PerDeviceQueues.capacity)
   }
@@ -113,7 +115,7 @@ struct PushLanesSpecs {
   func webhook() throws {
     var lanes = PushLanes()
     let request = try #require(lanes.needed)
-    lanes.take(keys(1...1), for: request, through: nil)
+    _ = lanes.take(rows(1...1), for: request, through: nil)
     let firstStart = lanes.next(at: start)
     let first = try #require(firstStart)
     #expect(first.provider == nil && lanes.states.isEmpty)

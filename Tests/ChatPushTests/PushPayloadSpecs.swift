@@ -23,6 +23,8 @@ func samplePayload(_ style: PushPayload.Style, kind: PushKind = .message) -> Pus
   var payload = PushPayload(sampleNotification())
   payload.style = style
   payload.kind = kind
+  // Of updates, only that after a deletion names a message.
+  if kind == .update { payload.message = nil }
   return payload
 }
 

@@ -135,6 +135,13 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
 
 struct Unreadable: Error {}
 
+extension PushQueries {
+  /// The notification as it may be sent right after its event.
+  func notification(_ key: PushNotificationKey) throws -> Found {
+    try notification(key, at: Script.time(key.position))
+  }
+}
+
 /// A provider whose results the test decides.
 final class ScriptedSender: PushNotificationSender {
   typealias Response = @Sendable (_ notification: PushNotification, _ attempt: Int) async -> SendResult

@@ -163,12 +163,9 @@ class Mix:
         return True
 
     def wrong_badges(self, receiver: Receiver) -> list[str]:
-        """What devices showed wrongly after each operation. What a device shows comes from the notification with the
-        highest position."""
-        shown: dict[str, dict[int, int | None]] = {member.own: dict(member.shown) for member in self.members}
-        for receipt in receiver.taken():
-            if receipt.is_delivered:
-                shown.setdefault(receipt.body["deviceId"], {})[receipt.body["position"]] = receipt.body["badge"]
+        """What devices showed wrongly after each operation, and what those show wrongly in the end that only show what is
+        pushed to them."""
+        shown = self._shown(receiver)
         # A notification that was given up because of the next operation never showed its badge. In the end, the badge is
         # right without it.
         given_up = [(position, id) for position, _, id in abandoned(self.world.server.data)]
@@ -181,7 +178,31 @@ class Mix:
                     badge = at(badges if head == member.right[-1][0] else meanwhile, head)
                     if badge not in (right, None):
                         wrong.append(f"{id} of {member.person.nickname} shows {badge} at {head}, not {right}")
+            last = [receipt.body["badge"] for receipt in receiver.taken() if receipt.is_delivered
+                    and receipt.body["deviceId"] == member.other and receipt.body["kind"] != "roomChange"][-1:]
+            if last not in ([member.right[-1][1]], []):
+                wrong.append(f"{member.other} of {member.person.nickname} shows {last} in the end")
         return wrong
+
+    def _shown(self, receiver: Receiver) -> dict[str, dict[int, int | None]]:
+        """The badges that devices show after each position, by device; None where that is unknown. What a device shows comes
+        from the notification with the highest position."""
+        owners = {id: member for member in self.members for id in (member.own, member.other)}
+        shown: dict[str, dict[int, int | None]] = {member.own: dict(member.shown) for member in self.members}
+        for receipt in receiver.taken():
+            id, badge, position = (receipt.body[name] for name in ("deviceId", "badge", "position"))
+            if not receipt.is_delivered or id not in owners:
+                continue
+            badges = shown.setdefault(id, {})
+            badges[position] = badge
+            if receipt.body["kind"] in ("sent", "update"):
+                # It has the badge of the time when it was sent, which may be after later operations.
+                heads = [head for head, right in owners[id].right if head >= position and right == badge]
+                operation = min(head for head, _ in owners[id].right if head >= position)
+                if heads and operation not in heads:
+                    badges[position] = None
+                    badges.setdefault(heads[-1], badge)
+        return shown
 
 
 def at(badges: dict[int, int | None], head: int) -> int | None:

@@ -96,8 +96,14 @@ def is_alert(arrived: Arrival, title: str, body: str | None, room: str | None = 
 
 
 def is_silent(arrived: Arrival, room: Room, sets_badge: bool = True) -> None:
-    """The device shows nothing. The notification replaces an earlier one of the same kind and room."""
-    push, collapse = arrived.push, f"{arrived.kind}.{room.id}"
+    """The device shows nothing. The notification replaces an earlier one of the same kind that clears the same: the room,
+    a thread, or a deleted message."""
+    push, fields = arrived.push, arrived.fields
+    collapse = f"{arrived.kind}.{room.id}"
+    if arrived.kind != "roomChange" and "threadId" in fields:
+        collapse = f"{arrived.kind}.thread.{fields['threadId']}"
+    if arrived.kind == "update" and "messageId" in fields:
+        collapse = f"update.deleted.{fields['messageId']}"
     aps = {"content-available": 1} | ({"badge": arrived.badge} if sets_badge else {})
     apns_type = "alert" if sets_badge else "background"
     assert (arrived.title, arrived.body) == (None, None)
@@ -289,7 +295,7 @@ def test_reading_a_thread_updates_the_other_devices(cast, room):
     assert cast.devices.decided(read) == {"ben own": "ownDevice", **each(cast.bens_others, "update")}
     for arrived in cast.devices.arrived(read, *cast.bens_others).values():
         is_silent(arrived, room)
-        has(arrived, kind="update", roomId=room.id, senderId=cast.ben.id, clearedThrough=reply["id"])
+        has(arrived, kind="update", roomId=room.id, senderId=cast.ben.id, clearedThrough=reply["id"], threadId=root)
 
 
 def test_a_deleted_message_is_taken_from_those_who_had_not_read_it(cast, room):

@@ -106,6 +106,8 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
   case blocked = 9
   /// The device showed the room on a live stream.
   case roomOpen = 10
+  /// It showed nothing, and a newer one of the same kind was about the same room.
+  case replaced = 11
   /// The provider refused the notification itself, so that sending it again would not help.
   case rejected = 12
   /// The user had switched off notifications of this kind.
@@ -126,6 +128,7 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
     case .mentionsOnly: "mentions_only"
     case .roomOpen: "room_open"
     case .blocked: "blocked"
+    case .replaced: "replaced"
     case .rejected: "rejected"
     case .kindMuted: "kind_muted"
     case .roomChangesOff: "room_changes_off"

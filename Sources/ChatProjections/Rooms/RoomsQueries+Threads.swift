@@ -107,6 +107,13 @@ extension RoomsQueries {
     return count
   }
 
+  /// The message that a thread starts from; nil if nobody has replied to it.
+  /// - Parameter root: its ordinal.
+  package func root(ofThread root: UInt64, in room: RoomID) throws -> MessageID? {
+    try CachedStatement(database, "SELECT rootId FROM thread WHERE roomId = ? AND root = ?")
+      .first(room, root) { try $0.id() }
+  }
+
   /// The users who follow a thread.
   package func followers(ofThread root: UInt64, in room: RoomID) throws -> Set<UserID> {
     Set(

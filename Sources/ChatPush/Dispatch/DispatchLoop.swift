@@ -14,6 +14,9 @@ enum PushOutcomesFate: Sendable {
 struct DispatchLoop {
   /// The maximum number of rows that one query of the outbox takes.
   private static let rowsPerRead = 1024
+  /// The number of outcomes that wait to be recorded from which on no more rows are read, because rows can be replaced
+  /// without an attempt.
+  private static let outcomesInMemory = PerDeviceQueues.capacity
   /// How long outcomes are collected before they are recorded together, in milliseconds.
   private static let gatheringMilliseconds = 100
   /// The delay after the outbox could not be read or outcomes could not be recorded, in milliseconds.
@@ -77,20 +80,23 @@ struct DispatchLoop {
     let changed = lanes.end(ticket, attempted.signal, from: attempted.provider, at: .now)
     note(changed)
     let (key, number) = (attempt.key, attempt.number)
+    let wasSent = attempted.provider != nil
     switch attempted.result {
     case .settled(let outcome, let reason, let response):
       if reason == .rejected {
         dispatcher.logger.warning(
           "a provider rejected a notification", metadata: Self.metadata(key, ["response": "\(response ?? "")"]))
       }
-      complete(key, ticket, outcome, reason, response: response)
-    case .vanished: lanes.complete(key, ticket)
+      lanes.complete(key, ticket, wasSent: wasSent, at: .now)
+      settle(key, outcome, reason, response: response)
+    case .vanished: lanes.complete(key, ticket, wasSent: false, at: .now)
     case .failed(let reason, let retryAfter):
       guard number < RetryPolicy.attempts else {
         dispatcher.logger.warning(
           "a notification was abandoned",
           metadata: Self.metadata(key, ["attempts": "\(number)", "reason": "\(reason)"]))
-        return complete(key, ticket, .abandoned, .attemptsUsedUp, response: reason)
+        lanes.complete(key, ticket, wasSent: wasSent, at: .now)
+        return settle(key, .abandoned, .attemptsUsedUp, response: reason)
       }
       let delay = RetryPolicy.delay(after: number, chance: .random(in: 0...1))
       retry(attempt, ticket, after: max(delay, retryAfter ?? .zero), because: reason)
@@ -117,11 +123,9 @@ struct DispatchLoop {
     lanes.retry(attempt.key, ticket, at: .now + delay, counts: counts)
   }
 
-  private mutating func complete(
-    _ key: PushNotificationKey, _ ticket: PushLanes.Ticket, _ outcome: PushResult, _ reason: PushAbandonment?,
-    response: String?
+  private mutating func settle(
+    _ key: PushNotificationKey, _ outcome: PushResult, _ reason: PushAbandonment?, response: String? = nil
   ) {
-    lanes.complete(key, ticket)
     if !outcomes.isOwed, !isRecording { recordingDue = .now + .milliseconds(Self.gatheringMilliseconds) }
     outcomes.add(key, outcome, reason, response: response)
   }
@@ -187,18 +191,22 @@ struct DispatchLoop {
 
   // MARK: - Actions
 
+  /// Which rows are to be read; nil if none are.
+  private var needed: PushLanes.Request? { outcomes.count < Self.outcomesInMemory ? lanes.needed : nil }
+
   private mutating func refill() async {
-    while !isStopping, readingDue <= .now, let request = lanes.needed {
+    while !isStopping, readingDue <= .now, let request = needed {
       let limit = min(request.freeCapacity, Self.rowsPerRead)
       do {
-        let (keys, end) = try await dispatcher.outbox.read { outbox in
+        let (rows, end) = try await dispatcher.outbox.read { outbox in
           (
             try outbox.pending(after: request.cursor, of: request.provider, limit: limit),
             try outbox.checkpoint().position
           )
         }
         noteReadable()
-        lanes.take(keys, for: request, through: keys.count < limit ? end : nil)
+        let replaced = lanes.take(rows, for: request, through: rows.count < limit ? end : nil)
+        for key in replaced { settle(key, .abandoned, .replaced) }
       } catch {
         readingDue = .now + .milliseconds(Self.pauseMilliseconds)
         noteUnreadable(error)
@@ -241,7 +249,7 @@ struct DispatchLoop {
       let (enumerated, next) = try await dispatcher.outbox.read { outbox in
         (
           try outbox.checkpoint().position,
-          try cursors.compactMap { try outbox.pending(after: $0.cursor, of: $0.provider, limit: 1).first?.position }
+          try cursors.compactMap { try outbox.pending(after: $0.cursor, of: $0.provider, limit: 1).first?.key.position }
             .min()
         )
       }
@@ -274,7 +282,7 @@ struct DispatchLoop {
       times.append(due)
     }
     if outcomes.isOwed, !isRecording, let recordingDue { times.append(recordingDue) }
-    if lanes.needed != nil { times.append(readingDue) }
+    if needed != nil { times.append(readingDue) }
     guard let next = times.min(), wakeUp.map({ next < $0 }) ?? true else { return }
     wakeUp = next
     let dispatcher = dispatcher

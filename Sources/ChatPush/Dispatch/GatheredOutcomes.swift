@@ -10,7 +10,8 @@ struct GatheredOutcomes {
   /// Whether there is something to record. An increase of `settledThrough` alone counts, too.
   private(set) var isOwed = false
 
-  var isEventFull: Bool { outcomes.count >= Self.perEvent }
+  var count: Int { outcomes.count }
+  var isEventFull: Bool { count >= Self.perEvent }
 
   /// - Parameter response: what the provider responded. It is truncated.
   mutating func add(

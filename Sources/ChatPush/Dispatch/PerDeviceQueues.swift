@@ -2,8 +2,8 @@ import ChatDomain
 import ChatPrimitives
 import DequeModule
 
-/// The notifications in memory, in one queue for each device. A device gets them in the order of the events and one at
-/// a time, so that its badge ends with the newest count. A device that cannot be reached does not delay others.
+/// The notifications in memory, in one queue for each device. A device gets them one at a time, and silent ones at most one
+/// each second (`DeviceQueue`). A device that cannot be reached does not delay others.
 ///
 /// It has no clock and does no I/O: the owner sends the notifications that it returns and reports the outcomes.
 struct PerDeviceQueues {
@@ -36,18 +36,10 @@ struct PerDeviceQueues {
     }
   }
 
-  private struct Progress {
-    var keys: Deque<PushNotificationKey>
-    /// The number of attempts to send the first notification.
-    var attempts = 0
-    /// Whether the first notification is being sent again.
-    var isRetrying = false
-  }
-
-  private var queues: [DeviceKey: Progress] = [:]
-  /// Queues whose first notification may be sent now.
+  private var queues: [DeviceKey: DeviceQueue] = [:]
+  /// Queues with a notification that may be sent now.
   private var ready: Deque<DeviceKey> = []
-  /// Queues whose first notification has failed before and may be sent again now.
+  /// Queues whose current notification has failed before and may be sent again now.
   private var readyAgain: Deque<DeviceKey> = []
   /// The number of active attempts that are retries.
   private var activeRetries = 0
@@ -55,8 +47,12 @@ struct PerDeviceQueues {
   private var activeOfUser: [UserID: Int] = [:]
   /// Queues that were ready while their user already had the maximum number of attempts.
   private var heldBack: [UserID: Deque<DeviceKey>] = [:]
-  /// Queues whose first notification has to wait, ordered by due time.
-  private var resting: [(due: Instant, device: DeviceKey)] = []
+  /// Queues whose current notification failed and has to wait.
+  private var resting = DueQueue<DeviceKey>()
+  /// The devices that got a silent notification and may get no other one yet.
+  private var paced: Set<DeviceKey> = []
+  /// When each of them may get one.
+  private var pauses = DueQueue<DeviceKey>()
   /// The number of active attempts.
   private(set) var active = 0
   /// The number of notifications in memory.
@@ -74,19 +70,30 @@ struct PerDeviceQueues {
   var freeCapacity: Int { Self.capacity - count }
 
   /// Adds the notifications that follow the cursor.
-  mutating func take(_ keys: [PushNotificationKey]) {
-    for key in keys {
-      precondition(key > cursor, "a notification is taken out of the outbox once")
-      cursor = key
+  /// - Returns: the silent notifications that were replaced by newer ones.
+  mutating func take(_ notifications: [PendingNotification]) -> [PushNotificationKey] {
+    var replaced: [PushNotificationKey] = []
+    for notification in notifications {
+      precondition(notification.key > cursor, "a notification is taken out of the outbox once")
+      cursor = notification.key
       count += 1
-      let device = DeviceKey(key)
-      if queues[device] == nil {
-        queues[device] = Progress(keys: [key])
-        ready.append(device)
-      } else {
-        queues[device]?.keys.append(key)
+      let device = DeviceKey(notification.key)
+      let isNew = queues[device] == nil
+      if let older = queues[device, default: DeviceQueue()].append(notification) {
+        replaced.append(older)
+        count -= 1
       }
+      if isNew || queues[device]?.isPaced == true { schedule(device) }
     }
+    return replaced
+  }
+
+  /// Makes a queue ready that has no current notification, unless it has only silent ones and has to wait.
+  private mutating func schedule(_ device: DeviceKey) {
+    guard let hasAlerts = queues[device]?.hasAlerts else { return }
+    let mustWait = !hasAlerts && paced.contains(device)
+    queues[device]?.isPaced = mustWait
+    if !mustWait { ready.append(device) }
   }
 
   /// Moves the cursor behind all notifications up to this position.
@@ -94,11 +101,15 @@ struct PerDeviceQueues {
 
   /// The next notification to send; nil if none is due. The caller must report its outcome with `complete` or `retry`.
   mutating func next(at now: Instant) -> Attempt? {
-    let due = resting.prefix { $0.due <= now }
-    readyAgain.append(contentsOf: due.map(\.device))
-    resting.removeFirst(due.count)
+    while let device = resting.popDue(at: now) { readyAgain.append(device) }
+    while let device = pauses.popDue(at: now) {
+      paced.remove(device)
+      if queues[device]?.isPaced == true { schedule(device) }
+    }
     let again = activeRetries < retries ? popFirst(of: \.readyAgain) : nil
-    guard let device = again ?? popFirst(of: \.ready), let key = queues[device]?.keys.first else { return nil }
+    guard let device = again ?? popFirst(of: \.ready),
+      let key = queues[device]?.begin(mayBeSilent: !paced.contains(device))
+    else { return nil }
     queues[device]?.attempts += 1
     queues[device]?.isRetrying = again != nil
     active += 1
@@ -121,28 +132,31 @@ struct PerDeviceQueues {
   var hasReady: Bool { !ready.isEmpty || !readyAgain.isEmpty }
 
   /// When the next waiting notification is due.
-  var nextDue: Instant? { resting.first?.due }
+  var nextDue: Instant? { [resting.nextDue, pauses.nextDue].compactMap { $0 }.min() }
 
   /// Call this when the notification is settled. Then the device's next one can be sent.
-  mutating func complete(_ key: PushNotificationKey) {
+  /// - Parameter wasSent: whether it was sent, so that the next silent one has to wait.
+  mutating func complete(_ key: PushNotificationKey, wasSent: Bool = true, at now: Instant) {
     let device = DeviceKey(key)
-    guard queues[device]?.keys.first == key else { return }
+    guard let current = queues[device]?.current, current.key == key else { return }
     endAttempt(device)
     count -= 1
-    queues[device]?.keys.removeFirst()
-    queues[device]?.attempts = 0
-    if queues[device]?.keys.isEmpty ?? true { queues[device] = nil } else { ready.append(device) }
+    queues[device]?.end()
+    if current.group != nil, wasSent {
+      paced.insert(device)
+      pauses.add(device, due: now + DeviceQueue.silentPause)
+    }
+    if queues[device]?.isEmpty ?? true { queues[device] = nil } else { schedule(device) }
   }
 
   /// Call this when the notification was not delivered and has to be sent again, not before `due`.
   /// - Parameter counts: whether it was sent, so that this counts as one of its attempts.
   mutating func retry(_ key: PushNotificationKey, at due: Instant, counts: Bool = true) {
     let device = DeviceKey(key)
-    guard queues[device]?.keys.first == key else { return }
+    guard queues[device]?.current?.key == key else { return }
     endAttempt(device)
     if !counts { queues[device]?.attempts -= 1 }
-    let index = resting.firstIndex { $0.due > due } ?? resting.endIndex
-    resting.insert((due, device), at: index)
+    resting.add(device, due: due)
   }
 
   private mutating func endAttempt(_ device: DeviceKey) {
@@ -157,5 +171,5 @@ struct PerDeviceQueues {
   }
 
   /// The position of the oldest notification in memory. Reads every queue.
-  var oldest: LogPosition? { queues.values.lazy.compactMap { $0.keys.first?.position }.min() }
+  var oldest: LogPosition? { queues.values.lazy.compactMap(\.oldest).min() }
 }

@@ -84,12 +84,16 @@ struct PushLanes {
 
   /// Adds the rows that were read for a request.
   /// - Parameter end: the position up to which these are all rows of the lane; nil if there may be more.
-  mutating func take(_ keys: [PushNotificationKey], for request: Request, through end: LogPosition?) {
-    lanes[request.lane].queues.take(keys)
-    guard let end else { return }
+  /// - Returns: the silent notifications that were replaced by newer ones.
+  mutating func take(
+    _ notifications: [PendingNotification], for request: Request, through end: LogPosition?
+  ) -> [PushNotificationKey] {
+    let replaced = lanes[request.lane].queues.take(notifications)
+    guard let end else { return replaced }
     lanes[request.lane].mayHaveMore = false
     // So the rows of other lanes are not read again.
     lanes[request.lane].queues.skip(through: end)
+    return replaced
   }
 
   // MARK: - Attempts
@@ -146,7 +150,10 @@ struct PushLanes {
     return (provider, change)
   }
 
-  mutating func complete(_ key: PushNotificationKey, _ ticket: Ticket) { lanes[ticket.lane].queues.complete(key) }
+  /// - Parameter wasSent: whether it was sent.
+  mutating func complete(_ key: PushNotificationKey, _ ticket: Ticket, wasSent: Bool = true, at now: Instant) {
+    lanes[ticket.lane].queues.complete(key, wasSent: wasSent, at: now)
+  }
 
   /// - Parameter counts: whether this counts as one of the notification's attempts.
   mutating func retry(_ key: PushNotificationKey, _ ticket: Ticket, at due: Instant, counts: Bool) {

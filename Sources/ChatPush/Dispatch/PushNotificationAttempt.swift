@@ -52,7 +52,8 @@ extension PushDispatcher {
     let found: PushQueries.Found
     do {
       try await waitForWhatIsDurable()
-      found = try await outbox.read { try $0.notification(key) }
+      let now = now()
+      found = try await outbox.read { try $0.notification(key, at: now) }
     } catch {
       return Attempted(.postponed(reason: "the outbox cannot be read: \(error)"))
     }

@@ -11,7 +11,7 @@ package struct PushContent: Sendable, Hashable {
   package var room: RoomID?
   package var workspace: WorkspaceID?
   package var message: MessageID?
-  /// The root of the message's thread; nil in the room's own timeline.
+  /// The root of the message's thread, or of the thread that was read; nil in the room's own timeline.
   package var thread: MessageID?
   /// Who caused the event; for a message its author. Nil if a service did.
   package var sender: UserID?
@@ -80,7 +80,7 @@ package struct PushContent: Sendable, Hashable {
       message = id
       self.emoji = emoji
     case .deletion(_, let id, _): message = id
-    case .reading(_, _, let through): clearedThrough = through
+    case .reading(_, _, let through, _): clearedThrough = through
     case .invitation(let id, _): workspace = id
     case .room(_, let id): message = id
     case .added, .departed: break

@@ -20,8 +20,9 @@ package struct PushEvent: Sendable, Hashable {
     case added(RoomID, UserID)
     /// The user left, or was removed or banned.
     case departed(RoomID, UserID)
-    /// The user read the room, or one of its threads, up to this message; with nil, the user marked messages as unread.
-    case reading(RoomID, UserID, through: MessageID?)
+    /// The user read the room up to this message; with nil, the user marked messages as unread. `thread` is the ordinal
+    /// of the root if the user read a thread.
+    case reading(RoomID, UserID, through: MessageID?, thread: UInt64?)
     case invitation(WorkspaceID, UserID)
     /// Anything else that members see in the room.
     case room(RoomID, MessageID?)
@@ -74,7 +75,7 @@ package struct PushEvent: Sendable, Hashable {
   package var room: RoomID? {
     switch change {
     case .message(let room, _), .reaction(let room, _, _, _), .deletion(let room, _, _), .added(let room, _),
-      .departed(let room, _), .reading(let room, _, _), .room(let room, _):
+      .departed(let room, _), .reading(let room, _, _, _), .room(let room, _):
       room
     case .invitation: nil
     }
@@ -83,7 +84,7 @@ package struct PushEvent: Sendable, Hashable {
   /// The only user whom it concerns; nil if it concerns the members of the room.
   package var onlyUser: UserID? {
     switch change {
-    case .reading(_, let user, _), .invitation(_, let user): user
+    case .reading(_, let user, _, _), .invitation(_, let user): user
     case .message, .reaction, .deletion, .added, .departed, .room: nil
     }
   }
@@ -107,9 +108,10 @@ extension PushEvent.Change {
       self = .departed(room, user)
     case .members(.joined), .members(.roleChanged), .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored):
       self = .room(room, nil)
-    case .reading(.markerMoved(let user, let id, _)), .threads(.markerMoved(let user, let id, _)):
-      self = .reading(room, user, through: id)
-    case .reading(.markedUnread(let user, _, _)): self = .reading(room, user, through: nil)
+    case .reading(.markerMoved(let user, let id, _)): self = .reading(room, user, through: id, thread: nil)
+    case .threads(.markerMoved(let user, let id, let location)):
+      self = .reading(room, user, through: id, thread: location.thread)
+    case .reading(.markedUnread(let user, _, _)): self = .reading(room, user, through: nil, thread: nil)
     // Of a new or deleted room there is nothing to show, and the rest concerns nobody else or is not shown.
     case .lifecycle(.created), .lifecycle(.deleted), .sharing, .members(.admissionRepeated), .members(.unbanned),
       .members(.silenced), .members(.muted), .members(.notificationsSet), .threads(.followingSet), .scheduling,

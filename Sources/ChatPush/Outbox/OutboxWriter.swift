@@ -55,9 +55,9 @@ struct OutboxWriter {
       content.attachment?.name, content.custom?.type, content.custom?.body, content.text, isMessage)
   }
 
-  /// Notifications that are still waiting use the current text of the message. For a deleted message the
-  /// content loses what the message said, and only `sent` is still sent: its badge is newer than what the devices show. `BulkDeletion` removes the contents of a deleted
-  /// room.
+  /// Notifications that are still waiting use the current text of the message. For a deleted message, the content loses
+  /// what the message said, and only `sent` is still sent: its badge is newer than what the devices show. `BulkDeletion`
+  /// removes the contents of a deleted room.
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
     case .messages(.edited(let message, _, let edit)):
@@ -122,5 +122,8 @@ extension PushContent {
       }
     let nickname = try event.actor.flatMap { try rooms.nicknames(of: [$0])[$0] }
     self.init(event, spaceName: space ?? "", senderNickname: nickname ?? "")
+    if case .reading(let room, _, _, let thread?) = event.change {
+      self.thread = try rooms.root(ofThread: thread, in: room)
+    }
   }
 }

@@ -20,18 +20,24 @@ package struct PushQueries: ReadModelQueries {
   /// - Parameter provider: whose notifications are wanted; nil for all.
   package func pending(
     after key: PushNotificationKey, of provider: ProviderName? = nil, limit: Int
-  ) throws -> [PushNotificationKey] {
+  ) throws -> [PendingNotification] {
     try CachedStatement(
       database,
       """
-      SELECT position, userId, deviceId FROM outbox
-      WHERE (position, userId, deviceId) > (?, ?, ?) AND provider BETWEEN ? AND ?
-      ORDER BY position, userId, deviceId LIMIT ?
+      SELECT outbox.position, userId, deviceId, kind, roomId, threadId, messageId
+      FROM outbox LEFT JOIN pushContent ON pushContent.position = outbox.position
+      WHERE (outbox.position, userId, deviceId) > (?, ?, ?) AND provider BETWEEN ? AND ?
+      ORDER BY outbox.position, userId, deviceId LIMIT ?
       """
     ).all(
       key.position, key.user, key.device, Int64(provider?.rawValue ?? 0), Int64(provider?.rawValue ?? .max), limit
     ) { row in
-      try PushNotificationKey(position: row.position(), user: row.id(), device: row.id())
+      let key = try PushNotificationKey(position: row.position(), user: row.id(), device: row.id())
+      let kind: PushKind = try row.choice()
+      let group = try SilentGroup(
+        kind, room: row.optional { try $0.id() }, thread: row.optional { try $0.id() },
+        message: row.optional { try $0.id() })
+      return PendingNotification(key, group)
     }
   }
 
@@ -62,8 +68,9 @@ package struct PushQueries: ReadModelQueries {
     """
 
   /// The notification, if it may still be sent. It may not if the message was deleted, or if the user or the device
-  /// would not be notified of it today. It has the device's current token, because a replaced token is invalid.
-  package func notification(_ key: PushNotificationKey) throws -> Found {
+  /// would not be notified of it today. It has the device's current token, because a replaced token is invalid. A silent
+  /// one has the badge of now, because newer notifications may have overtaken it.
+  package func notification(_ key: PushNotificationKey, at now: Timestamp) throws -> Found {
     let delivery = try CachedStatement(
       database,
       "SELECT kind, badge, isQuiet, showsPreview FROM outbox WHERE position = ? AND userId = ? AND deviceId = ?"
@@ -83,6 +90,7 @@ package struct PushQueries: ReadModelQueries {
     guard let device, let token = device.token else { return .unreachable }
     var current = delivery
     current.showsPreview = delivery.showsPreview && user.preferences.showsPreviews
+    if delivery.kind.setsBadgeSilently { current.badge = try RoomsQueries(database).badge(of: key.user, at: now) }
     return .ready(
       Ready(
         token: token, content: content, delivery: current, apnsEnvironment: device.apnsEnvironment,

@@ -71,7 +71,10 @@ struct PushPayload: Sendable, Hashable {
   var collapseID: String? {
     switch style {
     case .alert, .localizedAlert: nil
-    case .silent: room.map { "\(kind.name).\($0)" } ?? kind.name
+    case .silent:
+      SilentGroup(kind, room: room, thread: thread, message: message)?.collapseID
+        // An alert in quiet hours.
+        ?? room.map { "\(kind.name).\($0)" } ?? kind.name
     }
   }
 

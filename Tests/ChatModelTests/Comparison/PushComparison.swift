@@ -11,9 +11,13 @@ import GRDB
 struct PushComparison {
   let events: [RecordedEvent]
 
+  /// When the notifications may be sent.
+  private var end: Timestamp { events.last?.stamp.time ?? Timestamp(milliseconds: 0) }
+
   /// The state of a notification at the end.
   enum DeliveryStatus: Equatable {
-    case text(String, token: String, showsPreview: Bool)
+    /// With the badge that it would show.
+    case text(String, token: String, badge: UInt64, showsPreview: Bool)
     case withdrawn(PushAbandonment)
     case unreachable
   }
@@ -66,7 +70,7 @@ struct PushComparison {
       if let mismatch = Mismatch("push devices", expected: devices(model), found: try Self.devices(database)) {
         throw mismatch
       }
-      if let mismatch = Mismatch("the outbox", expected: rows, found: try Self.rows(database)) { throw mismatch }
+      if let mismatch = Mismatch("the outbox", expected: rows, found: try found(database)) { throw mismatch }
     }
     return notifications.count
   }
@@ -162,8 +166,11 @@ struct PushComparison {
     let tokens = device?.description.tokens ?? []
     let first = PushProvider.allCases.lazy.compactMap { provider in tokens.first { $0.provider == provider } }.first
     guard let token = first else { return .unreachable }
+    // What shows nothing has the badge of the end.
+    let badge = [.sent, .update].contains(kind) ? UInt64(model.badge(of: id, at: end)) : notification.badge
     return .text(
-      text, token: token.token, showsPreview: notification.showsPreview && user.preferences.showsPreviews)
+      text, token: token.token, badge: badge,
+      showsPreview: notification.showsPreview && user.preferences.showsPreviews)
   }
 
   /// Which users an event may concern, and what it is to each.
@@ -283,7 +290,7 @@ struct PushComparison {
     return devices
   }
 
-  private static func rows(_ database: Database) throws -> [PushNotificationKey: Row] {
+  private func found(_ database: Database) throws -> [PushNotificationKey: Row] {
     let queries = PushQueries(database)
     let keys = try CachedStatement(database, "SELECT position, userId, deviceId, kind, badge FROM outbox").all { row in
       (
@@ -294,9 +301,11 @@ struct PushComparison {
     var rows: [PushNotificationKey: Row] = [:]
     for (key, kind, badge) in keys {
       let status: DeliveryStatus
-      switch try queries.notification(key) {
+      switch try queries.notification(key, at: end) {
       case .ready(let ready):
-        status = .text(ready.content.text, token: ready.token.token, showsPreview: ready.delivery.showsPreview)
+        status = .text(
+          ready.content.text, token: ready.token.token, badge: ready.delivery.badge,
+          showsPreview: ready.delivery.showsPreview)
       case .withdrawn(let reason): status = .withdrawn(reason)
       case .unreachable: status = .unreachable
       case .settled: throw Mismatch("the outbox", ["  \(key) has a row and is settled"])

@@ -78,7 +78,7 @@ struct PushExplainCommand: AsyncParsableCommand {
     case .reaction(_, let id, _, _), .deletion(_, let id, _): subject += [("messageId", id.description)]
     case .room(_, let id): subject += [("messageId", id?.description)]
     case .added(_, let user), .departed(_, let user): subject += [("memberId", user.description)]
-    case .reading(_, let user, let id): subject += [("memberId", user.description), ("messageId", id?.description)]
+    case .reading(_, let user, let id, _): subject += [("memberId", user.description), ("messageId", id?.description)]
     case .invitation(let workspace, let user):
       subject += [("workspaceId", workspace.description), ("memberId", user.description)]
     }

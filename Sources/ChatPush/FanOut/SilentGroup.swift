@@ -1,0 +1,32 @@
+import ChatDomain
+package import ChatPrimitives
+
+/// Silent notifications of which a device needs only the newest: those of one kind in one room. An `update` or a `sent`
+/// clears the notifications of a room, a thread or a deleted message, so each of these has a group of its own.
+package struct SilentGroup: Sendable, Hashable {
+  package let kind: PushKind
+  private let room: RoomID?
+  private let thread: MessageID?
+  private let message: MessageID?
+
+  /// Nil for a kind that shows something.
+  /// - Parameters:
+  ///   - thread: the root of the thread in which the user read or wrote.
+  ///   - message: the message that the event is about.
+  package init?(_ kind: PushKind, room: RoomID?, thread: MessageID?, message: MessageID?) {
+    guard kind.alert == nil else { return nil }
+    self.kind = kind
+    self.room = room
+    self.thread = kind == .roomChange ? nil : thread
+    // Only the update after a deletion names a message.
+    self.message = kind == .update ? message : nil
+  }
+
+  /// What providers take to replace an older notification of the group that has not reached the device. At most 64
+  /// bytes.
+  var collapseID: String {
+    if let message { return "\(kind.name).deleted.\(message)" }
+    if let thread { return "\(kind.name).thread.\(thread)" }
+    return room.map { "\(kind.name).\($0)" } ?? kind.name
+  }
+}

@@ -1,0 +1,181 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@testable import ChatPush
+
+@Suite("Silent notifications")
+struct SilentNotificationSpecs {
+  private let start = ContinuousClock.now
+  private let pause = DeviceQueue.silentPause
+
+  private func alert(_ position: UInt64, _ device: DeviceID = bensPhone) -> PendingNotification {
+    PendingNotification(PushNotificationKey(position: LogPosition(position), user: ben, device: device))
+  }
+
+  private func silent(
+    _ position: UInt64, _ kind: PushKind = .update, in room: RoomID = tea, thread: MessageID? = nil,
+    message: MessageID? = nil
+  ) -> PendingNotification {
+    PendingNotification(alert(position).key, SilentGroup(kind, room: room, thread: thread, message: message))
+  }
+
+  private func positions(_ keys: [PushNotificationKey]) -> [UInt64] { keys.map(\.position.value) }
+
+  @Test("a newer one replaces an older one of its kind and room that was not sent yet")
+  func replaced() {
+    var queues = PerDeviceQueues()
+    #expect(queues.take([silent(1), silent(2, .roomChange), silent(3, in: cake)]) == [])
+    #expect(positions(queues.take([silent(4), silent(5, .roomChange), silent(6, .sent)])) == [1, 2])
+    #expect(queues.count == 4 && queues.oldest == LogPosition(3))
+    #expect(queues.next(at: start)?.key.position == LogPosition(4), "it keeps the place of the one that it replaces")
+    #expect(queues.take([silent(7)]) == [], "what is being sent is not replaced")
+  }
+
+  @Test("those that clear different notifications do not replace each other, and neither do alerts")
+  func kept() {
+    var queues = PerDeviceQueues()
+    let rows = [
+      silent(1), silent(2, thread: .numbered(1)), silent(3, thread: .numbered(2)), silent(4, message: .numbered(3)),
+      silent(5, message: .numbered(4)), silent(6, .sent, message: .numbered(5)),
+      silent(7, .sent, thread: .numbered(1), message: .numbered(6)), alert(8), alert(9),
+    ]
+    #expect(queues.take(rows) == [] && queues.count == rows.count)
+    #expect(positions(queues.take([silent(10, .sent, message: .numbered(7))])) == [6], "its message is no group")
+    #expect(positions(queues.take([silent(11, .roomChange, message: .numbered(1))])) == [])
+    #expect(positions(queues.take([silent(12, .roomChange, message: .numbered(2))])) == [11])
+  }
+
+  @Test("a device gets one each second, and no alert waits for that")
+  func pace() {
+    var queues = PerDeviceQueues()
+    #expect(queues.take([silent(1), silent(2, in: cake)]) == [])
+    #expect(queues.next(at: start)?.key.position == LogPosition(1))
+    queues.complete(silent(1).key, at: start)
+    #expect(queues.next(at: start) == nil && queues.nextDue == start + pause && !queues.hasReady)
+    #expect(queues.take([alert(3)]) == [])
+    #expect(queues.next(at: start)?.key.position == LogPosition(3))
+    queues.complete(alert(3).key, at: start)
+    #expect(queues.next(at: start + pause - .milliseconds(1)) == nil)
+    #expect(queues.next(at: start + pause)?.key.position == LogPosition(2))
+    queues.complete(silent(2).key, at: start + pause)
+    #expect(queues.count == 0 && queues.oldest == nil && queues.active == 0)
+    #expect(queues.take([silent(4)]) == [])
+    #expect(queues.next(at: start + pause) == nil, "the pause outlasts the queue")
+    #expect(queues.next(at: start + pause * 2)?.key.position == LogPosition(4))
+  }
+
+  @Test("one that was not sent starts no pause, and one that failed is sent again when it is due")
+  func unsent() {
+    var queues = PerDeviceQueues()
+    #expect(queues.take([silent(1), silent(2, in: cake)]) == [])
+    #expect(queues.next(at: start)?.key.position == LogPosition(1))
+    queues.complete(silent(1).key, wasSent: false, at: start)
+    #expect(queues.next(at: start)?.key.position == LogPosition(2))
+    queues.retry(silent(2).key, at: start + .milliseconds(200))
+    #expect(queues.next(at: start + .milliseconds(200)) == .init(key: silent(2).key, number: 2))
+  }
+
+  @Test("an alert goes before a silent one that is newer, and what sets the badge goes before changes of rooms")
+  func order() {
+    var queues = PerDeviceQueues()
+    #expect(queues.take([silent(1, .roomChange), silent(2), alert(3), silent(4, in: cake), silent(5, .sent)]) == [])
+    var (now, sent) = (start, [UInt64]())
+    while queues.count > 0 {
+      while let next = queues.next(at: now) {
+        sent.append(next.key.position.value)
+        queues.complete(next.key, at: now)
+      }
+      now += pause
+    }
+    #expect(sent == [2, 3, 4, 5, 1])
+  }
+
+  @Test("no room waits longer because others change often")
+  func fairness() {
+    var queues = PerDeviceQueues()
+    #expect(queues.take([silent(1), silent(2, in: cake)]) == [])
+    var (now, sent) = (start, [UInt64]())
+    for position in stride(from: UInt64(3), to: 13, by: 2) {
+      if let next = queues.next(at: now) {
+        sent.append(next.key.position.value)
+        queues.complete(next.key, at: now)
+      }
+      _ = queues.take([silent(position), silent(position + 1, in: cake)])
+      now += pause
+    }
+    #expect(sent.count == 5 && Set(sent.map { $0 % 2 }) == [0, 1])
+    #expect(zip(sent, sent.dropFirst()).allSatisfy { $0 % 2 != $1 % 2 }, "the rooms take turns: \(sent)")
+  }
+
+  @Test(
+    "whatever comes when, each is sent or replaced by a newer one, at most one each second, and the last badge is the newest",
+    arguments: 1...40)
+  func anyOrder(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var queues = PerDeviceQueues()
+    var (now, position) = (start, UInt64(0))
+    var replaced: [PushNotificationKey] = []
+    var taken: [PendingNotification] = []
+    var sent: [(row: PendingNotification, at: ContinuousClock.Instant, head: UInt64)] = []
+    while position < 300 || queues.count > 0 {
+      if position < 300, Bool.random(using: &random) {
+        position += 1
+        let kind: PushKind? = [nil, nil, .update, .sent, .roomChange].randomElement(using: &random) ?? nil
+        let room = Bool.random(using: &random) ? tea : cake
+        let row = kind.map { silent(position, $0, in: room) } ?? alert(position)
+        taken.append(row)
+        replaced += queues.take([row])
+      }
+      if let next = queues.next(at: now) {
+        let row = taken.first { $0.key == next.key } ?? alert(0)
+        sent.append((row, now, position))
+        queues.complete(next.key, at: now)
+      }
+      now += .milliseconds(Int.random(in: 0...400, using: &random))
+    }
+    #expect(Set(sent.map(\.row.key)).union(replaced) == Set(taken.map(\.key)))
+    #expect(sent.count + replaced.count == taken.count)
+    for key in replaced {
+      let group = taken.first { $0.key == key }?.group
+      #expect(group != nil && taken.contains { $0.group == group && $0.key > key })
+    }
+    let unseen = sent.filter { $0.row.group != nil }
+    #expect(zip(unseen, unseen.dropFirst()).allSatisfy { $1.at - $0.at >= pause })
+    let alerts = sent.filter { $0.row.group == nil }.map(\.row.key)
+    #expect(alerts == alerts.sorted(), "alerts keep their order")
+    // A silent one has the badge of when it is sent, so what follows it must not be older than it.
+    var newest = PushNotificationKey.origin
+    for (row, _, _) in sent where row.group?.kind != .roomChange {
+      if row.group == nil { #expect(row.key > newest, "an older badge follows a newer one") }
+      newest = max(newest, row.key)
+    }
+  }
+
+  @Test("those that are due at the same time keep their order")
+  func dueQueue() {
+    var queue = DueQueue<Int>()
+    for number in [3, 1, 2] { queue.add(number, due: start + .seconds(1)) }
+    queue.add(0, due: start)
+    #expect(queue.nextDue == start && queue.popDue(at: start - .seconds(1)) == nil)
+    #expect(queue.popDue(at: start) == 0 && queue.popDue(at: start) == nil)
+    #expect((1...3).compactMap { _ in queue.popDue(at: start + .seconds(2)) } == [3, 1, 2])
+    #expect(queue.nextDue == nil)
+  }
+
+  @Test("providers replace within the same groups")
+  func collapseIDs() {
+    let groups = [
+      SilentGroup(.update, room: tea, thread: nil, message: nil),
+      SilentGroup(.update, room: tea, thread: .numbered(1), message: nil),
+      SilentGroup(.update, room: tea, thread: nil, message: .numbered(1)),
+      SilentGroup(.sent, room: tea, thread: nil, message: .numbered(1)),
+      SilentGroup(.sent, room: tea, thread: .numbered(1), message: .numbered(2)),
+      SilentGroup(.roomChange, room: tea, thread: nil, message: .numbered(1)),
+      SilentGroup(.update, room: cake, thread: nil, message: nil),
+    ].compactMap { $0 }
+    #expect(groups.count == 7 && Set(groups.map(\.collapseID)).count == 7)
+    #expect(groups.allSatisfy { $0.collapseID.utf8.count <= APNsRequest.collapseIDBytes })
+    #expect(SilentGroup(.message, room: tea, thread: nil, message: nil) == nil)
+  }
+}
