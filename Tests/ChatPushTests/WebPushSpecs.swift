@@ -70,15 +70,23 @@ struct WebPushSpecs {
     }
   }
 
+  @Test("an entry of the allowed hosts is a host or a suffix")
+  func entries() {
+    #expect(WebPushHosts.invalidEntry(in: WebPushHosts.usual + ["127.0.0.1", "PUSH.example.net"]) == nil)
+    for wrong in ["push.example.net:8443", "https://push.example.net", "*.example.net", "", ".", "a b"] {
+      #expect(WebPushHosts.invalidEntry(in: ["push.example.net", wrong]) == wrong)
+    }
+  }
+
   @Test(
     "messages go to allowed hosts only",
     arguments: [
       ("https://push.example.net/s/1", true), ("HTTPS://PUSH.example.net/s", true), ("https://a.example.org/s", true),
-      ("https://127.0.0.1:8443/s", true), ("https://push.example.net/", true),
+      ("https://127.0.0.1/s", true), ("https://push.example.net/", true),
       ("https://push.example.net", false), ("https://push.example.net:443/s", false),
       ("https://push.example.net:8443/s", false), ("https://a.example.org:8443/s", false),
       ("https://example.org/s", false), ("https://.example.org/s", false), ("https://xexample.org/s", false),
-      ("https://127.0.0.1/s", false), ("https://127.0.0.1:8444/s", false),
+      ("https://127.0.0.1:8443/s", false), ("https://127.0.0.2/s", false),
       ("https://push.example.net.evil.com/s", false),
       ("https://evil.com/push.example.net", false), ("https://user@push.example.net/s", false),
       ("https://user:x@push.example.net/s", false), ("https://push.example.net@evil.com/s", false),
@@ -89,7 +97,7 @@ struct WebPushSpecs {
       ("https://push.example.net/s\u{E9}", false), ("https://169.254.169.254/latest", false), ("", false),
     ])
   func hosts(endpoint: String, isAllowed: Bool) {
-    let hosts = WebPushHosts(["push.example.net", ".example.org", "127.0.0.1:8443"])
+    let hosts = WebPushHosts(["push.example.net", ".example.org", "127.0.0.1"])
     #expect((hosts.origin(of: endpoint) != nil) == isAllowed)
   }
 
@@ -124,7 +132,7 @@ struct WebPushSpecs {
       samplePayload(.silent(setsBadge: true), kind: .update), authorization: "vapid", at: now)
     #expect(update["topic"].first?.count == 32 && update["topic"] != change["topic"])
     var later = samplePayload(.silent(setsBadge: true), kind: .update)
-    later.message = .numbered(10)
+    later.clearedThrough = .numbered(10)
     #expect(WebPushRequest.topic(later) == update["topic"].first)
     later.room = cake
     #expect(WebPushRequest.topic(later) != update["topic"].first)

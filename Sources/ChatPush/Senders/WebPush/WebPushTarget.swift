@@ -44,11 +44,16 @@ package struct WebPushHosts: Sendable, Hashable {
   private let names: Set<String>
   private let suffixes: [String]
 
-  /// - Parameter entries: a host; `.example.org` for all hosts whose name ends so; or `host:port`, for tests.
+  /// - Parameter entries: a host, or `.example.org` for all hosts whose name ends so.
   package init(_ entries: [String] = WebPushHosts.usual) {
     let entries = entries.map { $0.lowercased() }
     names = Set(entries.filter { !$0.hasPrefix(".") })
     suffixes = entries.filter { $0.hasPrefix(".") }
+  }
+
+  /// The first entry that no endpoint can match, such as a URL or a host with a port.
+  package static func invalidEntry(in entries: [String]) -> String? {
+    entries.first { entry in entry.isEmpty || entry == "." || !entry.lowercased().utf8.allSatisfy(isHostCharacter) }
   }
 
   /// The origin of an endpoint (RFC 6454, section 6.2).
@@ -57,13 +62,11 @@ package struct WebPushHosts: Sendable, Hashable {
   func origin(of endpoint: String) -> String? {
     guard endpoint.utf8.count <= WebPushTarget.endpointBytes, endpoint.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
       let url = URLComponents(string: endpoint), let host = url.host?.lowercased(),
-      url.user == nil, url.password == nil, url.fragment == nil
+      url.user == nil, url.password == nil, url.fragment == nil, url.port == nil
     else { return nil }
-    let authority = url.port.map { "\(host):\($0)" } ?? host
     let isAllowed =
-      names.contains(authority)
-      || url.port == nil && suffixes.contains { host.hasSuffix($0) && host.utf8.count > $0.utf8.count }
-    let origin = "https://" + authority
+      names.contains(host) || suffixes.contains { host.hasSuffix($0) && host.utf8.count > $0.utf8.count }
+    let origin = "https://" + host
     // The URL begins with exactly what was checked, so that no other parser can find another host in it.
     guard isAllowed, host.utf8.allSatisfy(Self.isHostCharacter), endpoint.lowercased().hasPrefix(origin + "/") else {
       return nil
