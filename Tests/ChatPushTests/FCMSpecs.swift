@@ -10,14 +10,14 @@ import Testing
 struct FCMSpecs {
   private let now = Timestamp(milliseconds: 1_000_000)
 
-  private func message(_ payload: PushPayload, channel: String? = nil) throws -> [String: Any] {
-    let body = try members(try FCMRequest.body(payload, token: "token", channel: channel, at: now))
+  private func message(_ payload: PushPayload, _ android: FCMAndroid = FCMAndroid()) throws -> [String: Any] {
+    let body = try members(try FCMRequest.body(payload, token: "token", android, at: now))
     return try #require(body["message"] as? [String: Any])
   }
 
   @Test("an alert has a text, data, and what Android and Apple's devices need")
   func alert() throws {
-    let message = try message(PushPayload(sampleNotification()), channel: "chats")
+    let message = try message(PushPayload(sampleNotification()), FCMAndroid(channel: "chats"))
     #expect(message["token"] as? String == "token")
     #expect(message["notification"] as? [String: String] == ["title": "Tea", "body": "Anna: The kettle is on."])
     let data = try #require(message["data"] as? [String: String])
@@ -34,6 +34,24 @@ struct FCMSpecs {
     #expect(aps["badge"] as? Int == 3 && aps["alert"] == nil, "Firebase adds the text")
   }
 
+  @Test("with alerts as data, Android gets the text as data, and Apple's devices show it")
+  func dataAlerts() throws {
+    for (payload, texts) in [
+      (PushPayload(sampleNotification()), ["title": "Tea", "body": "Anna: The kettle is on."]),
+      (samplePayload(.localizedAlert(key: "push.message")), ["textKey": "push.message"]),
+    ] {
+      let message = try message(payload, FCMAndroid(channel: "chats", alerts: .data))
+      #expect(message["notification"] == nil)
+      let data = try #require(message["data"] as? [String: String])
+      #expect(data.filter { ["title", "body", "textKey"].contains($0.key) } == texts)
+      let android = try #require(message["android"] as? [String: Any])
+      #expect(android["priority"] as? String == "HIGH" && android["notification"] == nil)
+      let apns = try #require(message["apns"] as? [String: Any])
+      let aps = try #require((apns["payload"] as? [String: Any])?["aps"] as? [String: Any])
+      #expect(aps["alert"] is [String: String])
+    }
+  }
+
   @Test("a silent message has data only, and replaces the last of its kind and room")
   func silent() throws {
     let message = try message(samplePayload(.silent(setsBadge: true), kind: .update))
@@ -47,7 +65,7 @@ struct FCMSpecs {
   func size(excess: Int) throws {
     func bytes(_ text: String, token: String) throws -> Int {
       try #require(
-        try FCMRequest.body(samplePayload(.alert(title: "t", body: text)), token: token, channel: nil, at: now)
+        try FCMRequest.body(samplePayload(.alert(title: "t", body: text)), token: token, FCMAndroid(), at: now)
       ).count
     }
     let empty = try bytes("", token: "") - 2

@@ -58,7 +58,7 @@ extension APNsConfiguration {
 
 extension FCMConfiguration {
   /// - Parameter key: the content of the JSON key file of a service account.
-  package init(key: Data, url: String, androidChannel: String?) async throws(ProviderConfigurationError) {
+  package init(key: Data, url: String, android: FCMAndroid) async throws(ProviderConfigurationError) {
     let account: ServiceAccount
     do {
       account = try await ServiceAccount(json: key)
@@ -68,7 +68,7 @@ extension FCMConfiguration {
         next: "create a private key under Service accounts in the Firebase console, and use its JSON file")
     }
     _ = try ProviderURL.checked(account.tokenURL, "token_uri in push.fcm.keyFile")
-    self.init(account: account, url: try ProviderURL.checked(url, "push.fcm.url"), androidChannel: androidChannel)
+    self.init(account: account, url: try ProviderURL.checked(url, "push.fcm.url"), android: android)
   }
 
   private static func text(of error: any Error) -> String {

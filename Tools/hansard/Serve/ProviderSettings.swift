@@ -51,6 +51,9 @@ struct ProviderOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The Android channel of notifications.", valueName: "id"))
   var pushFcmAndroidChannel: String?
 
+  @Option(help: ArgumentHelp("How Android gets alerts: notification or data.", valueName: "form"))
+  var pushFcmAndroidAlerts: String?
+
   @Option(help: ArgumentHelp("The private key for Web Push (P-256, PEM).", valueName: "file"))
   var pushWebPushKeyFile: String?
 
@@ -78,7 +81,8 @@ struct ProviderOptions: ParsableArguments {
       "push.apns.certificateKeyFile": pushApnsCertificateKeyFile, "push.apns.topic": pushApnsTopic,
       "push.apns.environment": pushApnsEnvironment, "push.apns.productionURL": pushApnsProductionURL,
       "push.apns.sandboxURL": pushApnsSandboxURL, "push.fcm.keyFile": pushFcmKeyFile, "push.fcm.url": pushFcmURL,
-      "push.fcm.androidChannel": pushFcmAndroidChannel, "push.webPush.keyFile": pushWebPushKeyFile,
+      "push.fcm.androidChannel": pushFcmAndroidChannel, "push.fcm.androidAlerts": pushFcmAndroidAlerts,
+      "push.webPush.keyFile": pushWebPushKeyFile,
       "push.webPush.subject": pushWebPushSubject, "push.authoritiesFile": pushAuthoritiesFile,
       "push.templatesFile": pushTemplatesFile,
     ]
@@ -103,6 +107,7 @@ struct ProviderSettings: Sendable {
   private let webPush: [String: String]
   private let hosts: [String]
   private let environment: APNsEnvironment
+  private let androidAlerts: FCMAndroid.Alerts
   private let requestsPerSecond: [ProviderName: Int]
   private let authoritiesFile: String?
   private let templatesFile: String?
@@ -110,8 +115,9 @@ struct ProviderSettings: Sendable {
   init(_ reader: inout SettingReader) {
     var requests: [ProviderName: Int] = [:]
     var environment = APNsEnvironment.production
+    var androidAlerts = FCMAndroid.Alerts.notification
     apns = Self.readAPNs(&reader, &environment, &requests)
-    fcm = Self.readFCM(&reader, &requests)
+    fcm = Self.readFCM(&reader, &androidAlerts, &requests)
     webPush = Self.texts(
       &reader, "push.webPush.",
       [
@@ -123,8 +129,7 @@ struct ProviderSettings: Sendable {
       ])
     hosts = reader.texts(
       "push.webPush.hosts", option: "--push-web-push-hosts", default: WebPushHosts.usual,
-      "the hosts to which messages for browsers may be sent; `.example.org` allows every host below `example.org`, and "
-        + "`host:port` a port, for tests")
+      "the hosts to which messages for browsers may be sent; `.example.org` allows every host below `example.org`")
     requests[.webPush] = Self.requests(&reader, "push.webPush", "--push-web-push-requests-per-second")
     authoritiesFile = reader.text(
       "push.authoritiesFile", option: "--push-authorities-file",
@@ -133,6 +138,7 @@ struct ProviderSettings: Sendable {
       "push.templatesFile", option: "--push-templates-file",
       "the JSON file with your own texts of notifications; see `push.md`")
     self.environment = environment
+    self.androidAlerts = androidAlerts
     requestsPerSecond = requests
   }
 
@@ -174,7 +180,7 @@ struct ProviderSettings: Sendable {
   }
 
   private static func readFCM(
-    _ reader: inout SettingReader, _ requests: inout [ProviderName: Int]
+    _ reader: inout SettingReader, _ androidAlerts: inout FCMAndroid.Alerts, _ requests: inout [ProviderName: Int]
   ) -> [String: String] {
     var values = texts(
       &reader, "push.fcm.",
@@ -193,6 +199,12 @@ struct ProviderSettings: Sendable {
           )
         ])
     ) { first, _ in first }
+    androidAlerts =
+      reader.text(
+        "push.fcm.androidAlerts", option: "--push-fcm-android-alerts", default: androidAlerts.rawValue,
+        form: "`notification` or `data`",
+        "`data` if the app shows alerts on Android itself; else Android does while the app is in the background",
+        parse: { FCMAndroid.Alerts(rawValue: $0) }) ?? androidAlerts
     return values
   }
 
@@ -287,13 +299,18 @@ struct ProviderSettings: Sendable {
     }
     return try await FCMConfiguration(
       key: Self.content(key, "push.fcm.keyFile"), url: fcm["url"] ?? FCMConfiguration.defaultURL,
-      androidChannel: fcm["androidChannel"])
+      android: FCMAndroid(channel: fcm["androidChannel"], alerts: androidAlerts))
   }
 
   private func webPushConfiguration() async throws -> WebPushConfiguration? {
     guard let key = webPush["keyFile"] else {
       try Self.reject(["subject"], of: webPush, "push.webPush", without: "keyFile")
       return nil
+    }
+    if let wrong = WebPushHosts.invalidEntry(in: hosts) {
+      throw ToolError(
+        "Web Push cannot be used", because: "`\(wrong)` in push.webPush.hosts is not a host",
+        next: "write a host, such as push.example.org, or .example.org for every host below it")
     }
     return try await WebPushConfiguration(
       key: Self.content(key, "push.webPush.keyFile"), subject: Self.required("subject", of: webPush, "push.webPush"),

@@ -7,7 +7,7 @@ import NIOSSL
 /// Sends notifications through Firebase Cloud Messaging: to Android, and to iOS apps that use Firebase.
 final class FCMSender: Sendable {
   private let url: String
-  private let channel: String?
+  private let android: FCMAndroid
   private let client: ProviderClient
   private let token: SharedToken
   private let now: @Sendable () -> Timestamp
@@ -15,7 +15,7 @@ final class FCMSender: Sendable {
   init(_ configuration: FCMConfiguration, tls: TLSConfiguration, now: @escaping @Sendable () -> Timestamp) {
     let (account, client) = (configuration.account, ProviderClient(tls))
     url = "\(configuration.url)/v1/projects/\(account.projectID)/messages:send"
-    channel = configuration.androidChannel
+    android = configuration.android
     self.client = client
     self.now = now
     token = SharedToken {
@@ -27,7 +27,7 @@ final class FCMSender: Sendable {
 
   func send(_ payload: PushPayload, for notification: PushNotification) async -> SendResult {
     do {
-      let body = try FCMRequest.body(payload, token: notification.token.token, channel: channel, at: now())
+      let body = try FCMRequest.body(payload, token: notification.token.token, android, at: now())
       guard let body else { return .rejected(response: "too large") }
       return try await send(body)
     } catch let error as TokenFailure {
@@ -69,6 +69,5 @@ package struct FCMConfiguration: Sendable {
 
   let account: ServiceAccount
   var url = FCMConfiguration.defaultURL
-  /// The Android channel of alerts; nil for the app's default.
-  var androidChannel: String?
+  var android = FCMAndroid()
 }
