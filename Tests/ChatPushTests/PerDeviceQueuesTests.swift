@@ -46,13 +46,13 @@ import Testing
     var queues = PerDeviceQueues()
     take([key(1), key(2), key(3, bensTablet)], into: &queues)
     #expect(queues.next(at: start)?.key == key(1))
-    queues.retry(key(1), at: start + .seconds(2))
+    _ = queues.retry(key(1), at: start + .seconds(2), now: start)
     #expect(queues.next(at: start)?.key == key(3, bensTablet))
-    queues.retry(key(3, bensTablet), at: start + .seconds(1))
+    _ = queues.retry(key(3, bensTablet), at: start + .seconds(1), now: start)
     #expect(queues.next(at: start) == nil && queues.nextDue == start + .seconds(1))
     #expect(queues.next(at: start + .seconds(1)) == .init(key: key(3, bensTablet), number: 2))
     #expect(queues.next(at: start + .seconds(2)) == .init(key: key(1), number: 2))
-    queues.retry(key(1), at: start + .seconds(3), counts: false)
+    _ = queues.retry(key(1), at: start + .seconds(3), counts: false, now: start)
     #expect(queues.next(at: start + .seconds(3)) == .init(key: key(1), number: 2), "it was not tried")
     queues.complete(key(1), at: start)
     #expect(
@@ -66,7 +66,7 @@ import Testing
     take(keys, into: &queues)
     for key in keys {
       #expect(queues.next(at: start)?.key == key)
-      queues.retry(key, at: start + .seconds(1))
+      _ = queues.retry(key, at: start + .seconds(1), now: start)
     }
     let later = start + .seconds(1)
     for _ in 0..<queues.retries { #expect(queues.next(at: later)?.number == 2) }
@@ -87,7 +87,7 @@ import Testing
     for key in bens.prefix(limit) { #expect(queues.next(at: start)?.key == key) }
     #expect(queues.next(at: start)?.key == others, "others do not wait for Ben's devices")
     #expect(queues.next(at: start) == nil && queues.active == limit + 1)
-    for key in bens.prefix(limit) { queues.retry(key, at: start + .seconds(1)) }
+    for key in bens.prefix(limit) { _ = queues.retry(key, at: start + .seconds(1), now: start) }
     for key in bens.suffix(2) { #expect(queues.next(at: start) == .init(key: key, number: 1)) }
     let later = start + .seconds(1)
     for key in bens.prefix(limit - 2) { #expect(queues.next(at: later) == .init(key: key, number: 2)) }

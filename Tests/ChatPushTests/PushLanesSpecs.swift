@@ -69,7 +69,7 @@ struct PushLanesSpecs {
     let first = try #require(firstStart)
     let change = lanes.end(first.ticket, .stopped(reason: "key"), from: .apns, at: start)
     #expect(change?.provider == .apns && change?.change == .stopped(reason: "key"))
-    lanes.retry(first.attempt.key, first.ticket, at: start, counts: false)
+    _ = lanes.retry(first.attempt.key, first.ticket, at: start, counts: false, now: start)
     #expect(lanes.closed == [.apns])
     var sent: [LogPosition] = []
     while let next = lanes.next(at: start) {
@@ -120,7 +120,7 @@ struct PushLanesSpecs {
     let first = try #require(firstStart)
     #expect(first.provider == nil && lanes.states.isEmpty)
     #expect(lanes.end(first.ticket, .failed, from: .apns, at: start) == nil)
-    lanes.retry(first.attempt.key, first.ticket, at: start + .seconds(1), counts: true)
+    _ = lanes.retry(first.attempt.key, first.ticket, at: start + .seconds(1), counts: true, now: start)
     #expect(lanes.nextDue(at: start) == start + .seconds(1))
     #expect(lanes.next(at: start + .seconds(1))?.attempt.number == 2)
   }

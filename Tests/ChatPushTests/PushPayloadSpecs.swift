@@ -23,8 +23,8 @@ func samplePayload(_ style: PushPayload.Style, kind: PushKind = .message) -> Pus
   var payload = PushPayload(sampleNotification())
   payload.style = style
   payload.kind = kind
-  // Of updates, only that after a deletion names a message.
-  if kind == .update { payload.message = nil }
+  // Of updates, only that after a deletion names a message. The others name what was read.
+  if kind == .update { (payload.message, payload.clearedThrough) = (nil, payload.message) }
   return payload
 }
 

@@ -15,9 +15,10 @@ struct SilentNotificationSpecs {
 
   private func silent(
     _ position: UInt64, _ kind: PushKind = .update, in room: RoomID = tea, thread: MessageID? = nil,
-    message: MessageID? = nil
+    message: MessageID? = nil, clears: Bool = true
   ) -> PendingNotification {
-    PendingNotification(alert(position).key, SilentGroup(kind, room: room, thread: thread, message: message))
+    let group = SilentGroup(kind, room: room, thread: thread, message: message, clears: message == nil && clears)
+    return PendingNotification(alert(position).key, group)
   }
 
   private func positions(_ keys: [PushNotificationKey]) -> [UInt64] { keys.map(\.position.value) }
@@ -38,12 +39,12 @@ struct SilentNotificationSpecs {
     let rows = [
       silent(1), silent(2, thread: .numbered(1)), silent(3, thread: .numbered(2)), silent(4, message: .numbered(3)),
       silent(5, message: .numbered(4)), silent(6, .sent, message: .numbered(5)),
-      silent(7, .sent, thread: .numbered(1), message: .numbered(6)), alert(8), alert(9),
+      silent(7, .sent, thread: .numbered(1), message: .numbered(6)), alert(8), alert(9), silent(13, clears: false),
     ]
     #expect(queues.take(rows) == [] && queues.count == rows.count)
-    #expect(positions(queues.take([silent(10, .sent, message: .numbered(7))])) == [6], "its message is no group")
-    #expect(positions(queues.take([silent(11, .roomChange, message: .numbered(1))])) == [])
-    #expect(positions(queues.take([silent(12, .roomChange, message: .numbered(2))])) == [11])
+    #expect(positions(queues.take([silent(14, .sent, message: .numbered(7))])) == [6], "its message is no group")
+    #expect(positions(queues.take([silent(15, .roomChange, message: .numbered(1))])) == [])
+    #expect(positions(queues.take([silent(16, .roomChange, message: .numbered(2))])) == [15])
   }
 
   @Test("a device gets one each second, and no alert waits for that")
@@ -72,8 +73,58 @@ struct SilentNotificationSpecs {
     #expect(queues.next(at: start)?.key.position == LogPosition(1))
     queues.complete(silent(1).key, wasSent: false, at: start)
     #expect(queues.next(at: start)?.key.position == LogPosition(2))
-    queues.retry(silent(2).key, at: start + .milliseconds(200))
-    #expect(queues.next(at: start + .milliseconds(200)) == .init(key: silent(2).key, number: 2))
+    #expect(queues.retry(silent(2).key, at: start + .milliseconds(200), now: start) == true)
+    #expect(queues.next(at: start + .milliseconds(999)) == nil, "a second at least")
+    #expect(queues.next(at: start + pause) == .init(key: silent(2).key, number: 2))
+    #expect(queues.retry(silent(2).key, at: start + pause, counts: false, now: start + pause) == true)
+    #expect(queues.next(at: start + pause) == .init(key: silent(2).key, number: 2), "what was not sent does not count")
+  }
+
+  @Test("alerts go before one that failed, and a newer one takes its place")
+  func failed() {
+    var queues = PerDeviceQueues()
+    let due = start + .seconds(60)
+    #expect(queues.take([silent(1), alert(2)]) == [])
+    #expect(queues.next(at: start)?.key.position == LogPosition(1))
+    #expect(queues.retry(silent(1).key, at: due, now: start) == true)
+    #expect(queues.next(at: start)?.key.position == LogPosition(2), "no alert waits for it")
+    queues.complete(alert(2).key, at: start)
+    #expect(queues.next(at: start) == nil && queues.oldest == LogPosition(1))
+    #expect(positions(queues.take([silent(3)])) == [1])
+    #expect(queues.next(at: due)?.key.position == LogPosition(3))
+    #expect(queues.take([silent(4)]) == [])
+    #expect(queues.retry(silent(3).key, at: due, now: due) == false, "the newer one is sent instead")
+    #expect(queues.next(at: due + pause) == .init(key: silent(4).key, number: 1))
+    queues.complete(silent(4).key, at: due)
+    #expect(queues.count == 0 && queues.active == 0 && queues.freeCapacity == PerDeviceQueues.capacity)
+  }
+
+  @Test("retries of silent ones use no more than half of the slots")
+  func retriesLeaveRoom() {
+    var queues = PerDeviceQueues(slots: 4)
+    let rows = (1...4).map { number in
+      PendingNotification(
+        PushNotificationKey(position: LogPosition(1), user: UserID(UUIDBytes(high: 8, low: number)), device: bensPhone),
+        silent(1).group)
+    }
+    #expect(queues.take(rows) == [])
+    for row in rows {
+      #expect(queues.next(at: start)?.key == row.key)
+      #expect(queues.retry(row.key, at: start, now: start) == true)
+    }
+    let later = start + pause
+    #expect((1...4).compactMap { _ in queues.next(at: later) }.map(\.number) == [2, 2])
+  }
+
+  @Test("so many wait for a device at most, and they take no room from alerts")
+  func limit() {
+    var queues = PerDeviceQueues()
+    let last = UInt64(SilentQueue.capacity)
+    let first = queues.take((1...last).map { silent($0, message: .numbered($0)) })
+    #expect(first == [] && queues.freeCapacity == PerDeviceQueues.capacity)
+    #expect(positions(queues.take([silent(last + 1, message: .numbered(last + 1))])) == [1], "the oldest is given up")
+    #expect(queues.count == SilentQueue.capacity)
+    #expect(queues.take([alert(last + 2)]) == [] && queues.freeCapacity == PerDeviceQueues.capacity - 1)
   }
 
   @Test("an alert goes before a silent one that is newer, and what sets the badge goes before changes of rooms")
@@ -130,12 +181,15 @@ struct SilentNotificationSpecs {
       if let next = queues.next(at: now) {
         let row = taken.first { $0.key == next.key } ?? alert(0)
         sent.append((row, now, position))
-        queues.complete(next.key, at: now)
+        if Int.random(in: 0...9, using: &random) > 0 {
+          queues.complete(next.key, at: now)
+        } else if !queues.retry(next.key, at: now + .milliseconds(500), now: now) {
+          replaced.append(next.key)
+        }
       }
       now += .milliseconds(Int.random(in: 0...400, using: &random))
     }
     #expect(Set(sent.map(\.row.key)).union(replaced) == Set(taken.map(\.key)))
-    #expect(sent.count + replaced.count == taken.count)
     for key in replaced {
       let group = taken.first { $0.key == key }?.group
       #expect(group != nil && taken.contains { $0.group == group && $0.key > key })
@@ -144,10 +198,11 @@ struct SilentNotificationSpecs {
     #expect(zip(unseen, unseen.dropFirst()).allSatisfy { $1.at - $0.at >= pause })
     let alerts = sent.filter { $0.row.group == nil }.map(\.row.key)
     #expect(alerts == alerts.sorted(), "alerts keep their order")
+    #expect(queues.active == 0 && queues.freeCapacity == PerDeviceQueues.capacity)
     // A silent one has the badge of when it is sent, so what follows it must not be older than it.
     var newest = PushNotificationKey.origin
     for (row, _, _) in sent where row.group?.kind != .roomChange {
-      if row.group == nil { #expect(row.key > newest, "an older badge follows a newer one") }
+      if row.group == nil { #expect(row.key >= newest, "an older badge follows a newer one") }
       newest = max(newest, row.key)
     }
   }
@@ -166,16 +221,13 @@ struct SilentNotificationSpecs {
   @Test("providers replace within the same groups")
   func collapseIDs() {
     let groups = [
-      SilentGroup(.update, room: tea, thread: nil, message: nil),
-      SilentGroup(.update, room: tea, thread: .numbered(1), message: nil),
-      SilentGroup(.update, room: tea, thread: nil, message: .numbered(1)),
-      SilentGroup(.sent, room: tea, thread: nil, message: .numbered(1)),
-      SilentGroup(.sent, room: tea, thread: .numbered(1), message: .numbered(2)),
-      SilentGroup(.roomChange, room: tea, thread: nil, message: .numbered(1)),
-      SilentGroup(.update, room: cake, thread: nil, message: nil),
+      silent(1).group, silent(1, thread: .numbered(1)).group, silent(1, message: .numbered(1)).group,
+      silent(1, clears: false).group, silent(1, .sent, message: .numbered(1)).group,
+      silent(1, .sent, thread: .numbered(1), message: .numbered(2)).group,
+      silent(1, .roomChange, message: .numbered(1)).group, silent(1, in: cake).group,
     ].compactMap { $0 }
-    #expect(groups.count == 7 && Set(groups.map(\.collapseID)).count == 7)
+    #expect(groups.count == 8 && Set(groups.map(\.collapseID)).count == 8)
     #expect(groups.allSatisfy { $0.collapseID.utf8.count <= APNsRequest.collapseIDBytes })
-    #expect(SilentGroup(.message, room: tea, thread: nil, message: nil) == nil)
+    #expect(SilentGroup(.message, room: tea, thread: nil, message: nil, clears: false) == nil)
   }
 }

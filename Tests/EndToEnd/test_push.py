@@ -546,11 +546,9 @@ def check_receipts(receiver: Receiver, company: Company, expected: dict[tuple[in
         position, user, id = receipt.notification
         body = receipt.body
         assert (position, user) in expected, f"{body} tells of nothing that {user} was to be told of"
-        kind, badge = expected[position, user]
-        badges = {badge}
-        if kind in SILENT_KINDS:
-            # It has the badge of when it was sent.
-            badges |= {later for (at, owner), (_, later) in expected.items() if owner == user and at > position}
+        kind, _ = expected[position, user]
+        # What is silent or late has the badge of when it was sent.
+        badges = {badge for (at, owner), (_, badge) in expected.items() if owner == user and at >= position}
         assert body["kind"] == kind and body["badge"] in badges, body
         assert body["silent"] == (body["kind"] in SILENT_KINDS) and ("text" in body) != body["silent"], body
         since = next((since for since, token in company.tokens[user, id] if token == receipt.body["token"]), None)

@@ -195,13 +195,12 @@ class Mix:
                 continue
             badges = shown.setdefault(id, {})
             badges[position] = badge
-            if receipt.body["kind"] in ("sent", "update"):
-                # It has the badge of the time when it was sent, which may be after later operations.
-                heads = [head for head, right in owners[id].right if head >= position and right == badge]
-                operation = min(head for head, _ in owners[id].right if head >= position)
-                if heads and operation not in heads:
-                    badges[position] = None
-                    badges.setdefault(heads[-1], badge)
+            # What is silent or late has the badge of when it was sent, which may be after later operations.
+            heads = [head for head, right in owners[id].right if head >= position and right == badge]
+            operation = min(head for head, _ in owners[id].right if head >= position)
+            if heads and operation not in heads:
+                badges[position] = None
+                badges.setdefault(heads[-1], badge)
         return shown
 
 

@@ -104,6 +104,8 @@ def is_silent(arrived: Arrival, room: Room, sets_badge: bool = True) -> None:
         collapse = f"{arrived.kind}.thread.{fields['threadId']}"
     if arrived.kind == "update" and "messageId" in fields:
         collapse = f"update.deleted.{fields['messageId']}"
+    elif arrived.kind == "update" and "clearedThrough" not in fields:
+        collapse = f"update.other.{room.id}"
     aps = {"content-available": 1} | ({"badge": arrived.badge} if sets_badge else {})
     apns_type = "alert" if sets_badge else "background"
     assert (arrived.title, arrived.body) == (None, None)
@@ -175,7 +177,9 @@ def test_mentions_replies_and_direct_rooms(cast, room):
     assert devices.decided(reply) == said_by_anna(cast, bens="reply", carlas="notFollowing", other="sent")
     # The thread is not the room: the room's notifications stay.
     own = devices.arrived(reply, "anna other")["anna other"]
-    has(own, kind="sent", roomId=room.id, messageId=reply["id"], threadId=root, senderId=cast.anna.id)
+    has(
+        own, kind="sent", roomId=room.id, messageId=reply["id"], threadId=root, clearedThrough=reply["id"],
+        senderId=cast.anna.id)
     both = say(cast.anna, room, "reply to all", threadId=root, mentions={"everyone": True})
     assert devices.decided(both) == said_by_anna(cast, bens="mention", carlas="mention", other="sent")
     direct = cast.anna.direct(cast.ben)
@@ -238,7 +242,7 @@ def test_a_reaction_is_an_alert_for_the_author_of_the_message(cast, room):
     assert decided == said_by_anna(cast, bens="reaction", carlas="roomChange", other="roomChange")
     fields = {"roomId": room.id, "messageId": message, "senderId": cast.anna.id, "emoji": THUMB}
     for arrived in cast.devices.arrived(reaction, *cast.bens_others).values():
-        is_alert(arrived, "Tea", None, room.id)
+        is_alert(arrived, "Tea", f"Anna: {THUMB}", room.id)
         has(arrived, kind="reaction", **fields)
     for arrived in cast.devices.arrived(reaction, *cast.carlas).values():
         has(arrived, kind="roomChange", **fields)

@@ -17,7 +17,7 @@ package struct PendingNotification: Sendable, Hashable {
 /// The notifications that wait for one device, of which one is sent at a time.
 ///
 /// Notifications that show something go out in the order of their events. A silent one can be overtaken while it waits for
-/// its turn, and then has the badge of when it is sent (`PushQueries.notification`).
+/// its turn or to be sent again, so it has the badge of when it is sent (`PushQueries.notification`).
 struct DeviceQueue {
   /// The minimum time between two silent notifications of a device.
   static let silentPause = Duration.seconds(1)
@@ -26,7 +26,7 @@ struct DeviceQueue {
   /// The silent ones that set the badge. They go before the changes of rooms.
   private var updates = SilentQueue()
   private var roomChanges = SilentQueue()
-  /// The notification that is being sent, or is to be sent again.
+  /// The notification that is being sent, or an alert that is to be sent again.
   private(set) var current: PendingNotification?
   /// The number of attempts to send the current notification.
   var attempts = 0
@@ -38,13 +38,15 @@ struct DeviceQueue {
   var isEmpty: Bool { current == nil && alerts.isEmpty && !hasSilent }
   var hasAlerts: Bool { !alerts.isEmpty }
   private var hasSilent: Bool { !updates.isEmpty || !roomChanges.isEmpty }
+  /// Whether the next notification is a silent one that was sent before.
+  var startsAgain: Bool { alerts.isEmpty && (updates.first ?? roomChanges.first).map { $0.attempts > 0 } ?? false }
 
   /// The position of the oldest notification. Reads all silent ones.
   var oldest: LogPosition? {
     [current?.key, alerts.first, updates.oldest, roomChanges.oldest].compactMap { $0?.position }.min()
   }
 
-  /// - Returns: the older silent notification that this one replaces.
+  /// - Returns: the older silent notification that is not sent because of this one.
   mutating func append(_ pending: PendingNotification) -> PushNotificationKey? {
     guard let group = pending.group else {
       alerts.append(pending.key)
@@ -59,13 +61,22 @@ struct DeviceQueue {
     if let current { return current.key }
     let silent = mayBeSilent ? updates.first ?? roomChanges.first : nil
     // The badge of a silent notification must not be followed by that of an older event.
-    if let alert = alerts.first, silent.map({ alert < $0 }) ?? true {
+    if let alert = alerts.first, silent.map({ alert < $0.pending.key }) ?? true {
       current = PendingNotification(alert)
       alerts.removeFirst()
-    } else if silent != nil {
-      current = updates.popFirst() ?? roomChanges.popFirst()
+    } else if silent != nil, let next = updates.popFirst() ?? roomChanges.popFirst() {
+      (current, attempts) = (next.pending, next.attempts)
     }
     return current?.key
+  }
+
+  /// Lets the current notification, which is silent, wait with the others again, so that alerts go first.
+  /// - Returns: whether it is still needed; false if a newer one of its group waits.
+  mutating func putBack() -> Bool {
+    guard let pending = current, let group = pending.group else { return true }
+    let waiting = SilentQueue.Waiting(pending: pending, attempts: attempts)
+    end()
+    return group.kind == .roomChange ? roomChanges.putBack(waiting, group) : updates.putBack(waiting, group)
   }
 
   /// The current notification is settled.
@@ -78,23 +89,39 @@ struct DeviceQueue {
 /// Silent notifications, of which a newer one takes the place of an older one in its group. So no group waits longer because
 /// others change often.
 struct SilentQueue {
+  /// The maximum number of groups that wait. If there are more, the one that has waited longest is given up: a device that is
+  /// so far behind learns of what changed when its app asks the server.
+  static let capacity = 32
+
+  struct Waiting {
+    let pending: PendingNotification
+    /// How often it was sent.
+    var attempts = 0
+  }
+
   private var groups: Deque<SilentGroup> = []
-  private var newest: [SilentGroup: PushNotificationKey] = [:]
+  private var newest: [SilentGroup: Waiting] = [:]
 
   var isEmpty: Bool { groups.isEmpty }
-  var first: PushNotificationKey? { groups.first.flatMap { newest[$0] } }
+  var first: Waiting? { groups.first.flatMap { newest[$0] } }
   /// Reads all.
-  var oldest: PushNotificationKey? { newest.values.min() }
+  var oldest: PushNotificationKey? { newest.values.lazy.map(\.pending.key).min() }
 
-  /// - Returns: the notification that is replaced.
+  /// - Returns: the notification that is replaced, or given up because there are too many.
   mutating func append(_ key: PushNotificationKey, _ group: SilentGroup) -> PushNotificationKey? {
-    let replaced = newest.updateValue(key, forKey: group)
-    if replaced == nil { groups.append(group) }
-    return replaced
+    let waiting = Waiting(pending: PendingNotification(key, group))
+    if let replaced = newest.updateValue(waiting, forKey: group) { return replaced.pending.key }
+    groups.append(group)
+    return groups.count > Self.capacity ? popFirst()?.pending.key : nil
   }
 
-  mutating func popFirst() -> PendingNotification? {
-    guard let group = groups.popFirst() else { return nil }
-    return newest.removeValue(forKey: group).map { PendingNotification($0, group) }
+  /// - Returns: false if a newer one of the group waits.
+  mutating func putBack(_ waiting: Waiting, _ group: SilentGroup) -> Bool {
+    guard newest[group] == nil else { return false }
+    newest[group] = waiting
+    groups.prepend(group)
+    return true
   }
+
+  mutating func popFirst() -> Waiting? { groups.popFirst().flatMap { newest.removeValue(forKey: $0) } }
 }

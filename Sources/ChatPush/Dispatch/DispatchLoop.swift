@@ -12,8 +12,6 @@ enum PushOutcomesFate: Sendable {
 
 /// The dispatcher's state, which only its loop accesses, and how each event changes it.
 struct DispatchLoop {
-  /// The maximum number of rows that one query of the outbox takes.
-  private static let rowsPerRead = 1024
   /// The number of outcomes that wait to be recorded from which on no more rows are read, because rows can be replaced
   /// without an attempt.
   private static let outcomesInMemory = PerDeviceQueues.capacity
@@ -38,7 +36,8 @@ struct DispatchLoop {
   private var attemptingDue = Instant.now
   /// Whether the last query of the outbox failed. That failure was logged.
   private var isUnreadable = false
-  private var wakeUp: Instant?
+  /// When the alarms that are set wake the loop.
+  private var alarms: Set<Instant> = []
   private var isStopping = false
   /// Whether nothing more can be recorded.
   private var isLogClosed = false
@@ -60,7 +59,7 @@ struct DispatchLoop {
       lanes.outboxGrew()
     case .attempted(let attempt, let ticket, let attempted): take(attempted, of: attempt, ticket)
     case .recorded(let fate): take(fate)
-    case .woke(let time): if wakeUp == time { wakeUp = nil }
+    case .woke(let time): alarms.remove(time)
     case .stop: stop(&group)
     case .drainEnded: group.cancelAll()
     }
@@ -120,7 +119,10 @@ struct DispatchLoop {
     dispatcher.logger.debug(
       "a notification was not delivered; the server tries again",
       metadata: Self.metadata(attempt.key, ["attempt": "\(attempt.number)", "reason": "\(reason)"]))
-    lanes.retry(attempt.key, ticket, at: .now + delay, counts: counts)
+    let now = Instant.now
+    if !lanes.retry(attempt.key, ticket, at: now + delay, counts: counts, now: now) {
+      settle(attempt.key, .abandoned, .replaced)
+    }
   }
 
   private mutating func settle(
@@ -196,7 +198,7 @@ struct DispatchLoop {
 
   private mutating func refill() async {
     while !isStopping, readingDue <= .now, let request = needed {
-      let limit = min(request.freeCapacity, Self.rowsPerRead)
+      let limit = min(request.freeCapacity, PushLanes.rowsPerRead)
       do {
         let (rows, end) = try await dispatcher.outbox.read { outbox in
           (
@@ -283,8 +285,9 @@ struct DispatchLoop {
     }
     if outcomes.isOwed, !isRecording, let recordingDue { times.append(recordingDue) }
     if needed != nil { times.append(readingDue) }
-    guard let next = times.min(), wakeUp.map({ next < $0 }) ?? true else { return }
-    wakeUp = next
+    // An alarm that is set cannot be cancelled, so a later one is only set when the earlier ones have passed.
+    guard let next = times.min(), alarms.min().map({ next < $0 }) ?? true else { return }
+    alarms.insert(next)
     let dispatcher = dispatcher
     group.addTask {
       try? await Task.sleep(until: next)

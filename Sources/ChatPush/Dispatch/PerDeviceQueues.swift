@@ -9,7 +9,8 @@ import DequeModule
 struct PerDeviceQueues {
   typealias Instant = ContinuousClock.Instant
 
-  /// The maximum number of notifications in memory. Further ones wait in the outbox.
+  /// The maximum number of alerts in memory. Further ones wait in the outbox. Silent notifications are limited for each device
+  /// (`SilentQueue.capacity`), so that they cannot hold up the alerts of others.
   static let capacity = 65_536
 
   /// The maximum number of concurrent retries: half of the slots. A receiver that never responds can use every slot
@@ -49,14 +50,15 @@ struct PerDeviceQueues {
   private var heldBack: [UserID: Deque<DeviceKey>] = [:]
   /// Queues whose current notification failed and has to wait.
   private var resting = DueQueue<DeviceKey>()
-  /// The devices that got a silent notification and may get no other one yet.
-  private var paced: Set<DeviceKey> = []
-  /// When each of them may get one.
+  /// When devices that may get no silent notification now may get one again.
+  private var paced: [DeviceKey: Instant] = [:]
   private var pauses = DueQueue<DeviceKey>()
   /// The number of active attempts.
   private(set) var active = 0
   /// The number of notifications in memory.
   private(set) var count = 0
+  /// How many of them are silent.
+  private var silentCount = 0
   /// The last notification taken from the outbox.
   private(set) var cursor = PushNotificationKey.origin
 
@@ -67,21 +69,23 @@ struct PerDeviceQueues {
   }
 
   /// How many more notifications can be taken.
-  var freeCapacity: Int { Self.capacity - count }
+  var freeCapacity: Int { Self.capacity - (count - silentCount) }
 
   /// Adds the notifications that follow the cursor.
-  /// - Returns: the silent notifications that were replaced by newer ones.
+  /// - Returns: the silent notifications that are not sent because of newer ones.
   mutating func take(_ notifications: [PendingNotification]) -> [PushNotificationKey] {
     var replaced: [PushNotificationKey] = []
     for notification in notifications {
       precondition(notification.key > cursor, "a notification is taken out of the outbox once")
       cursor = notification.key
       count += 1
+      silentCount += notification.group == nil ? 0 : 1
       let device = DeviceKey(notification.key)
       let isNew = queues[device] == nil
       if let older = queues[device, default: DeviceQueue()].append(notification) {
         replaced.append(older)
         count -= 1
+        silentCount -= 1
       }
       if isNew || queues[device]?.isPaced == true { schedule(device) }
     }
@@ -91,9 +95,15 @@ struct PerDeviceQueues {
   /// Makes a queue ready that has no current notification, unless it has only silent ones and has to wait.
   private mutating func schedule(_ device: DeviceKey) {
     guard let hasAlerts = queues[device]?.hasAlerts else { return }
-    let mustWait = !hasAlerts && paced.contains(device)
+    let mustWait = !hasAlerts && paced[device] != nil
     queues[device]?.isPaced = mustWait
-    if !mustWait { ready.append(device) }
+    if mustWait { return }
+    if queues[device]?.startsAgain == true { readyAgain.append(device) } else { ready.append(device) }
+  }
+
+  private mutating func pause(_ device: DeviceKey, until time: Instant) {
+    paced[device] = max(paced[device] ?? time, time)
+    pauses.add(device, due: time)
   }
 
   /// Moves the cursor behind all notifications up to this position.
@@ -103,12 +113,13 @@ struct PerDeviceQueues {
   mutating func next(at now: Instant) -> Attempt? {
     while let device = resting.popDue(at: now) { readyAgain.append(device) }
     while let device = pauses.popDue(at: now) {
-      paced.remove(device)
+      guard let until = paced[device], until <= now else { continue }
+      paced[device] = nil
       if queues[device]?.isPaced == true { schedule(device) }
     }
     let again = activeRetries < retries ? popFirst(of: \.readyAgain) : nil
     guard let device = again ?? popFirst(of: \.ready),
-      let key = queues[device]?.begin(mayBeSilent: !paced.contains(device))
+      let key = queues[device]?.begin(mayBeSilent: paced[device] == nil)
     else { return nil }
     queues[device]?.attempts += 1
     queues[device]?.isRetrying = again != nil
@@ -142,21 +153,33 @@ struct PerDeviceQueues {
     endAttempt(device)
     count -= 1
     queues[device]?.end()
-    if current.group != nil, wasSent {
-      paced.insert(device)
-      pauses.add(device, due: now + DeviceQueue.silentPause)
+    if current.group != nil {
+      silentCount -= 1
+      if wasSent { pause(device, until: now + DeviceQueue.silentPause) }
     }
     if queues[device]?.isEmpty ?? true { queues[device] = nil } else { schedule(device) }
   }
 
   /// Call this when the notification was not delivered and has to be sent again, not before `due`.
   /// - Parameter counts: whether it was sent, so that this counts as one of its attempts.
-  mutating func retry(_ key: PushNotificationKey, at due: Instant, counts: Bool = true) {
+  /// - Returns: false if it is silent and a newer one waits, so that it is not sent again.
+  mutating func retry(_ key: PushNotificationKey, at due: Instant, counts: Bool = true, now: Instant) -> Bool {
     let device = DeviceKey(key)
-    guard queues[device]?.current?.key == key else { return }
+    guard let current = queues[device]?.current, current.key == key else { return true }
     endAttempt(device)
     if !counts { queues[device]?.attempts -= 1 }
-    resting.add(device, due: due)
+    guard current.group != nil else {
+      resting.add(device, due: due)
+      return true
+    }
+    let isNeeded = queues[device]?.putBack() ?? true
+    if !isNeeded {
+      count -= 1
+      silentCount -= 1
+    }
+    pause(device, until: counts ? max(due, now + DeviceQueue.silentPause) : due)
+    schedule(device)
+    return isNeeded
   }
 
   private mutating func endAttempt(_ device: DeviceKey) {

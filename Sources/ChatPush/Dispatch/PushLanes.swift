@@ -38,6 +38,9 @@ struct PushLanes {
     let freeCapacity: Int
   }
 
+  /// The number of rows that are read at once. A full lane takes no rows until there is room for so many.
+  static let rowsPerRead = 1024
+
   private var lanes: [Lane]
   /// The lane that is asked first for the next attempt.
   private var turn = 0
@@ -73,7 +76,7 @@ struct PushLanes {
   var cursors: [Request] { lanes.indices.map(request) }
   /// The next lane that may take rows; nil if there is none.
   var needed: Request? {
-    lanes.indices.first { lanes[$0].mayHaveMore && lanes[$0].queues.freeCapacity > 0 }.map(request)
+    lanes.indices.first { lanes[$0].mayHaveMore && lanes[$0].queues.freeCapacity >= Self.rowsPerRead }.map(request)
   }
 
   private func request(_ index: Int) -> Request {
@@ -156,7 +159,10 @@ struct PushLanes {
   }
 
   /// - Parameter counts: whether this counts as one of the notification's attempts.
-  mutating func retry(_ key: PushNotificationKey, _ ticket: Ticket, at due: Instant, counts: Bool) {
-    lanes[ticket.lane].queues.retry(key, at: due, counts: counts)
+  /// - Returns: false if it is not sent again, because a newer silent one waits.
+  mutating func retry(
+    _ key: PushNotificationKey, _ ticket: Ticket, at due: Instant, counts: Bool, now: Instant
+  ) -> Bool {
+    lanes[ticket.lane].queues.retry(key, at: due, counts: counts, now: now)
   }
 }

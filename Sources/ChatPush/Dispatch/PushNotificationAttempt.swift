@@ -105,6 +105,9 @@ extension PushDispatcher {
         // The device's next notification must not use the invalid token. A halted outbox returns no more notifications
         // anyway.
         try? await outbox.wait(for: position)
+        if await hasAnotherToken(notification.key) {
+          return .failed(reason: "the device has a token of another provider")
+        }
         return .settled(.tokenInvalid, response: response)
       // The next attempt finds the new token, or that the device has none.
       case .replaced: return .failed(reason: "the token was replaced")
@@ -112,5 +115,11 @@ extension PushDispatcher {
     } catch {
       return .failed(reason: "the invalid token could not be recorded: \(error)")
     }
+  }
+
+  private func hasAnotherToken(_ key: PushNotificationKey) async -> Bool {
+    let now = now()
+    guard case .ready = try? await outbox.read({ try $0.notification(key, at: now) }) else { return false }
+    return true
   }
 }

@@ -214,7 +214,8 @@ extension FanOut.Recipient {
       // What a user has read of a thread is not looked up: an update too many shows nothing.
       let isUnread =
         location.isInThread
-        ? context.followers.contains(user) : member.map { location.ordinal > $0.readThrough } ?? false
+        ? context.isDirect || context.followers.contains(user)
+        : member.map { location.ordinal > $0.readThrough } ?? false
       if !isUnread { return .nothingToClear }
     }
     return nil

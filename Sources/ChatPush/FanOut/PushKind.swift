@@ -40,9 +40,6 @@ package enum PushKind: UInt8, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether it shows nothing and sets the badge.
-  package var setsBadgeSilently: Bool { self == .sent || self == .update }
-
   /// What providers and tools see.
   package var name: String {
     switch self {

@@ -56,8 +56,8 @@ struct OutboxWriter {
   }
 
   /// Notifications that are still waiting use the current text of the message. For a deleted message, the content loses
-  /// what the message said, and only `sent` is still sent: its badge is newer than what the devices show. `BulkDeletion`
-  /// removes the contents of a deleted room.
+  /// what the message said, and only what shows nothing is still sent. `BulkDeletion` removes the contents of a deleted
+  /// room.
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
     case .messages(.edited(let message, _, let edit)):

@@ -130,6 +130,7 @@ extension FanOut.RoomContext {
       isDirect = try rooms.room(room)?.kind == .direct
       if let thread = message.thread { followers = try rooms.followers(ofThread: thread.ordinal, in: room) }
     case .deletion(let room, _, let location) where location.isInThread:
+      isDirect = try rooms.room(room)?.kind == .direct
       followers = try rooms.followers(ofThread: location.thread, in: room)
     case .deletion, .reaction, .added, .departed, .reading, .invitation, .room: break
     }

@@ -5,6 +5,10 @@ package import GRDB
 
 /// The queries on the outbox.
 package struct PushQueries: ReadModelQueries {
+  /// How long after its event an alert has the badge that the event led to, in milliseconds. An alert that is sent later has
+  /// the badge of when it is sent: the user may have read something on the device itself, which then gets no update.
+  package static let promptMilliseconds: Int64 = 2000
+
   package let database: Database
 
   package init(_ database: Database) {
@@ -24,7 +28,7 @@ package struct PushQueries: ReadModelQueries {
     try CachedStatement(
       database,
       """
-      SELECT outbox.position, userId, deviceId, kind, roomId, threadId, messageId
+      SELECT outbox.position, userId, deviceId, kind, roomId, threadId, messageId, clearedThrough IS NOT NULL
       FROM outbox LEFT JOIN pushContent ON pushContent.position = outbox.position
       WHERE (outbox.position, userId, deviceId) > (?, ?, ?) AND provider BETWEEN ? AND ?
       ORDER BY outbox.position, userId, deviceId LIMIT ?
@@ -36,7 +40,7 @@ package struct PushQueries: ReadModelQueries {
       let kind: PushKind = try row.choice()
       let group = try SilentGroup(
         kind, room: row.optional { try $0.id() }, thread: row.optional { try $0.id() },
-        message: row.optional { try $0.id() })
+        message: row.optional { try $0.id() }, clears: row.optional { try $0.number() } == 1)
       return PendingNotification(key, group)
     }
   }
@@ -69,7 +73,7 @@ package struct PushQueries: ReadModelQueries {
 
   /// The notification, if it may still be sent. It may not if the message was deleted, or if the user or the device
   /// would not be notified of it today. It has the device's current token, because a replaced token is invalid. A silent
-  /// one has the badge of now, because newer notifications may have overtaken it.
+  /// one and a late alert have the badge of now, because devices may have shown newer ones before them.
   package func notification(_ key: PushNotificationKey, at now: Timestamp) throws -> Found {
     let delivery = try CachedStatement(
       database,
@@ -79,7 +83,8 @@ package struct PushQueries: ReadModelQueries {
     let found = try CachedStatement(
       database, "SELECT isDeleted, \(Self.contentColumns) FROM pushContent WHERE position = ?"
     ).first(key.position) { row in (isDeleted: try row.number() != 0, content: try Self.readContent(&row)) }
-    guard let (isDeleted, content) = found, !isDeleted || delivery.kind == .sent, try isThere(content, for: key) else {
+    guard let (isDeleted, content) = found, !isDeleted || delivery.kind.alert == nil, try isThere(content, for: key)
+    else {
       return .withdrawn(.deleted)
     }
     let user = try currentUser(of: key, content)
@@ -90,7 +95,10 @@ package struct PushQueries: ReadModelQueries {
     guard let device, let token = device.token else { return .unreachable }
     var current = delivery
     current.showsPreview = delivery.showsPreview && user.preferences.showsPreviews
-    if delivery.kind.setsBadgeSilently { current.badge = try RoomsQueries(database).badge(of: key.user, at: now) }
+    let isLate = content.time.adding(milliseconds: Self.promptMilliseconds) < now
+    if delivery.kind.alert == nil || isLate {
+      current.badge = try RoomsQueries(database).badge(of: key.user, at: now)
+    }
     return .ready(
       Ready(
         token: token, content: content, delivery: current, apnsEnvironment: device.apnsEnvironment,

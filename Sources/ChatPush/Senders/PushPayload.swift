@@ -45,7 +45,7 @@ struct PushPayload: Sendable, Hashable {
     workspace = content.workspace
     sender = content.sender
     // What the user has sent, the user has read.
-    clearedThrough = kind == .sent && thread == nil ? content.message : content.clearedThrough
+    clearedThrough = kind == .sent ? content.message : content.clearedThrough
     position = notification.key.position
     deliveryKey = notification.deliveryKey
     badge = delivery.badge
@@ -72,7 +72,7 @@ struct PushPayload: Sendable, Hashable {
     switch style {
     case .alert, .localizedAlert: nil
     case .silent:
-      SilentGroup(kind, room: room, thread: thread, message: message)?.collapseID
+      SilentGroup(kind, room: room, thread: thread, message: message, clears: clearedThrough != nil)?.collapseID
         // An alert in quiet hours.
         ?? room.map { "\(kind.name).\($0)" } ?? kind.name
     }

@@ -6,8 +6,6 @@ package enum PushTexts {
   package static let titleBytes = 256
   /// The maximum length of a body, in bytes of UTF-8. Longer ones are cut off.
   package static let bodyBytes = PushContent.textBytes
-  /// How much of a message's text a reaction shows, in bytes of UTF-8.
-  package static let quotedBytes = 128
   /// The body of a message without a text and without a file.
   static let messageSymbol = "💬"
 
@@ -37,7 +35,7 @@ package enum PushTexts {
     switch input.kind {
     case .message, .mention, .reply, .reminder:
       (input.shownRoom, attributed(input.content.isEmpty ? messageSymbol : input.content, input))
-    case .reaction: (input.shownRoom, attributed(reaction(input), input))
+    case .reaction: (input.shownRoom, attributed(input.emoji ?? "", input))
     case .invitation:
       (
         input.workspaceName.isEmpty ? input.senderNickname : input.workspaceName,
@@ -50,12 +48,5 @@ package enum PushTexts {
   /// In a direct room, the title already names the sender.
   private static func attributed(_ text: String, _ input: PushTextInput) -> String {
     input.roomName.isEmpty ? text : "\(input.senderNickname): \(text)"
-  }
-
-  private static func reaction(_ input: PushTextInput) -> String {
-    let quoted = PushContent.beginning(of: input.text, bytes: quotedBytes)
-    let ending = quoted.utf8.count < input.text.utf8.count ? "…" : ""
-    let subject = input.text.isEmpty ? input.content : "“\(quoted)\(ending)”"
-    return [input.emoji ?? "", subject].filter { !$0.isEmpty }.joined(separator: " ")
   }
 }

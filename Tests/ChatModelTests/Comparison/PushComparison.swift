@@ -144,7 +144,7 @@ struct PushComparison {
     if let message = about.message {
       guard let message = room?.message(message) else { return .withdrawn(.deleted) }
       // The notification of a deletion is about a deleted message.
-      if message.isDeleted, kind != .sent, message.revision != notification.key.position { return .withdrawn(.deleted) }
+      if message.isDeleted, kind.alert != nil, message.revision != notification.key.position { return .withdrawn(.deleted) }
       if message.sent.position == notification.key.position { text = message.text }
     }
     let member = room?.member(id)
@@ -166,8 +166,9 @@ struct PushComparison {
     let tokens = device?.description.tokens ?? []
     let first = PushProvider.allCases.lazy.compactMap { provider in tokens.first { $0.provider == provider } }.first
     guard let token = first else { return .unreachable }
-    // What shows nothing has the badge of the end.
-    let badge = [.sent, .update].contains(kind) ? UInt64(model.badge(of: id, at: end)) : notification.badge
+    // What shows nothing, or is late, has the badge of the end.
+    let isLate = kind.alert == nil || notification.time.adding(milliseconds: PushQueries.promptMilliseconds) < end
+    let badge = isLate ? UInt64(model.badge(of: id, at: end)) : notification.badge
     return .text(
       text, token: token.token, badge: badge,
       showsPreview: notification.showsPreview && user.preferences.showsPreviews)
@@ -207,7 +208,7 @@ struct PushComparison {
         let root = room.message(id)?.root
         kinds = room.members.map { member in
           let isUnread =
-            root.map { member.threads[$0]?.follows == true }
+            root.map { room.kind == .direct || member.threads[$0]?.follows == true }
             ?? (location.ordinal > max(member.readThrough, member.joinedOrdinal))
           return (member.user, isUnread ? [.update, .roomChange] : [.roomChange])
         }
