@@ -66,11 +66,11 @@ package final class PushService: Sendable {
     return PushService(outbox: outbox, dispatcher: dispatcher, sender: sender, head: feed.head, logger: logger)
   }
 
-  /// Records an event with outcomes, unless the outbox's file shows that the log already has one. Only messages after
-  /// the first such event are enumerated.
+  /// Records an event with no outcomes, unless the outbox's file shows that push was switched on before. Only events
+  /// after the first such event cause notifications.
   ///
-  /// A damaged, lost or outdated file does not show it, and reading the log to find out would delay startup. The event
-  /// settles nothing, so if the log already has such an event, no waiting notifications are lost.
+  /// If the file is damaged, lost or outdated, the event is recorded again, because reading the log to find out would
+  /// delay startup. The event settles nothing, so no waiting notification is lost.
   private static func switchOn(
     _ outbox: ProjectionRunner<PushProjection>, _ recorder: any OutcomeRecorder, _ logger: Logger
   ) async throws {

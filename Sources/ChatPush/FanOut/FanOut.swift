@@ -1,8 +1,8 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// Decides who is notified of an event, on which device, how and with what badge, and why the others are not. Does no
-/// I/O: the same state gives the same decisions, when the event happens and whenever someone asks later.
+/// Decides which devices are notified of an event, with which kind and badge, and why the others are not. It does no
+/// I/O, so the same state always gives the same decisions: when the event happens, and when an operator asks later.
 package enum FanOut {
   /// The decisions for all devices of all recipients, in their order.
   ///
@@ -43,7 +43,7 @@ package enum FanOut {
     case silent(SilenceReason)
   }
 
-  /// The first kind of which the device is notified, or else why it is not notified of the first.
+  /// The first kind that the device may get. If it may get none, the reason for the first kind.
   private static func choice(
     among kinds: [PushKind], for device: Device, of recipient: Recipient, _ event: PushEvent, _ context: RoomContext
   ) -> Choice {
@@ -122,7 +122,7 @@ extension FanOut {
     case beforeJoin
     /// The user had left before the event.
     case left
-    /// The user had blocked the one who caused the event. Only operators can see this reason.
+    /// The user had blocked the user who caused the event. Only operators can see this reason.
     case blocked
     /// The user's account was disabled.
     case accountDisabled
@@ -134,9 +134,9 @@ extension FanOut {
     case kindMuted
     /// A message was deleted that the user had already read.
     case nothingToClear
-    /// The user wants no notifications, in the room or on the device.
+    /// The level is `none`, in the room or on the device.
     case notificationsOff
-    /// The user wants only what concerns the user personally, in the room or on the device.
+    /// The level is `mentions`, in the room or on the device, and the event does not concern the user personally.
     case mentionsOnly
     /// The device did not ask for changes of rooms.
     case roomChangesOff
@@ -155,14 +155,14 @@ extension PushEvent {
     return nil
   }
 
-  /// What the event is to the user, never empty. Several kinds may apply to a message; the first in the order of decision
-  /// 0033 is used. A second kind is for devices that show no alert of the first.
+  /// The kinds that a device of the user can get, never empty. The second one is for devices that may not get the
+  /// first. If several kinds of alert apply to a message, only the first in the order of decision 0033 is listed.
   fileprivate func kinds(for recipient: FanOut.Recipient, in context: FanOut.RoomContext) -> [PushKind] {
     let user = recipient.user
     return switch change {
     case .message(_, let message):
       if user == actor {
-        // Sending has cleared the room's badge, so the author's devices get one of the two.
+        // Sending marks the room as read, so a device that gets no reminder still needs the new badge.
         context.wasScheduled ? [.reminder, .sent] : [.sent]
       } else if message.isMention(of: user, in: context) {
         [.mention]
@@ -190,7 +190,7 @@ extension PushEvent.Message {
 }
 
 extension FanOut.Recipient {
-  /// The reasons that are the same for all devices of the user.
+  /// The first reason that is the same for all devices of the user; nil if there is none.
   fileprivate func silence(
     about kind: PushKind, _ event: PushEvent, _ context: FanOut.RoomContext
   ) -> FanOut.SilenceReason? {
@@ -198,11 +198,11 @@ extension FanOut.Recipient {
     switch membership {
     case .member(let found): member = found
     case .joinsLater: return .beforeJoin
-    // The user's own departure clears the room's notifications.
+    // A user who has just left is notified, so that the app removes the room's notifications.
     case .left: if !event.isDeparture(of: user) { return .left }
     case nil: break
     }
-    // An update shows nothing of the one who caused it.
+    // An update shows nothing of the user who caused it.
     if hasBlockedActor, kind != .update { return .blocked }
     if isDisabled { return .accountDisabled }
     if let alert = kind.alert {
@@ -211,7 +211,7 @@ extension FanOut.Recipient {
       if preferences.mutedKinds.contains(alert) { return .kindMuted }
     }
     if case .deletion(_, _, let location) = event.change, kind == .update {
-      // What a user has read of a thread is not looked up: an update too many shows nothing.
+      // What the user has read of a thread is not looked up: an unnecessary update shows nothing.
       let isUnread =
         location.isInThread
         ? context.isDirect || context.followers.contains(user)
@@ -221,7 +221,7 @@ extension FanOut.Recipient {
     return nil
   }
 
-  /// The level of the room, or else of the preferences, which the device can lower.
+  /// The level of the room, or without one that of the preferences. The device can lower it.
   fileprivate func level(on device: FanOut.Device) -> NotificationLevel {
     var ofRoom: NotificationLevel?
     if case .member(let member) = membership { ofRoom = member.level }
@@ -242,7 +242,7 @@ extension PushEvent {
 }
 
 extension NotificationLevel {
-  /// The one that lets less through.
+  /// The level that allows fewer notifications.
   package static func lower(_ first: NotificationLevel, _ second: NotificationLevel) -> NotificationLevel {
     first.rawValue > second.rawValue ? first : second
   }

@@ -1,7 +1,8 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// What all notifications of one event share, as of the event. The text follows the message's edits.
+/// What all notifications of one event share, as it was when the event happened. Only the text changes when the message
+/// is edited.
 package struct PushContent: Sendable, Hashable {
   /// The maximum length of a message's text in a notification, in bytes of UTF-8. Longer texts are truncated.
   package static let textBytes = 1024
@@ -17,7 +18,7 @@ package struct PushContent: Sendable, Hashable {
   package var sender: UserID?
   /// The newest message whose notification can be removed.
   package var clearedThrough: MessageID?
-  /// Of the room or the workspace. Empty for a direct room.
+  /// The name of the room or the workspace; empty for a direct room.
   package var spaceName: String
   /// Empty if there is no sender.
   package var senderNickname: String

@@ -20,8 +20,8 @@ package struct PushEvent: Sendable, Hashable {
     case added(RoomID, UserID)
     /// The user left, or was removed or banned.
     case departed(RoomID, UserID)
-    /// The user read the room up to this message; with nil, the user marked messages as unread. `thread` is the ordinal
-    /// of the root if the user read a thread.
+    /// The user read the room, or the thread whose root has the ordinal `thread`. `through` is the newest message that
+    /// was read; nil if the user marked messages as unread.
     case reading(RoomID, UserID, through: MessageID?, thread: UInt64?)
     case invitation(WorkspaceID, UserID)
     /// Anything else that members see in the room.
@@ -112,7 +112,7 @@ extension PushEvent.Change {
     case .threads(.markerMoved(let user, let id, let location)):
       self = .reading(room, user, through: id, thread: location.thread)
     case .reading(.markedUnread(let user, _, _)): self = .reading(room, user, through: nil, thread: nil)
-    // Of a new or deleted room there is nothing to show, and the rest concerns nobody else or is not shown.
+    // A new or deleted room has nothing to show. The other events concern nobody else, or apps do not show them.
     case .lifecycle(.created), .lifecycle(.deleted), .sharing, .members(.admissionRepeated), .members(.unbanned),
       .members(.silenced), .members(.muted), .members(.notificationsSet), .threads(.followingSet), .scheduling,
       .reports, .erased:

@@ -4,8 +4,8 @@ import ChatProjections
 package import EventStore
 import GRDB
 
-/// Explains who was notified of an event and why the others were not. It only needs the log, so it works for events of any
-/// age.
+/// Explains who was notified of an event, and why the others were not. It only needs the log, so it works for events of
+/// any age.
 package struct PushExplanation: Sendable, Hashable {
   /// The number of events that are read at once.
   fileprivate static let batchEvents = 4096
@@ -86,7 +86,7 @@ package struct PushExplanation: Sendable, Hashable {
         progress(last.value)
         continue
       }
-      // The last event is applied by itself, because it ends the scheduling of a message.
+      // The event itself is applied separately: only before that do the tables show whether its message was scheduled.
       events.removeLast()
       try projection.apply(events[...], to: database)
       var wasScheduled = false
@@ -101,7 +101,7 @@ package struct PushExplanation: Sendable, Hashable {
   }
 }
 
-/// The events after another one that concern its notifications.
+/// What later events say about the notifications of an event: who joined its room, and the outcomes.
 private struct LaterEvents {
   private let event: PushEvent
   /// The users who joined its room.

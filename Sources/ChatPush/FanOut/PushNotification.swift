@@ -18,7 +18,7 @@ package struct PushNotificationKey: Sendable, Hashable, Comparable {
   /// Sorts before every notification.
   package static let origin = PushNotificationKey(position: .origin, user: UserID(.zero), device: DeviceID(.zero))
 
-  /// Sorts after every other notification up to this position.
+  /// Sorts after every notification up to this position.
   static func last(at position: LogPosition) -> PushNotificationKey {
     let last = UUIDBytes(high: .max, low: .max)
     return PushNotificationKey(position: position, user: UserID(last), device: DeviceID(last))

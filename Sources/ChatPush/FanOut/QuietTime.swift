@@ -2,7 +2,7 @@ package import ChatDomain
 package import ChatPrimitives
 import Foundation
 
-/// A moment on the clocks of all time zones.
+/// The time of an event, which is compared with quiet hours. It is converted to each time zone once.
 package struct QuietTime {
   private let time: Timestamp
   /// The minutes since midnight, by the name of the zone. Nil for an unknown zone.

@@ -2,13 +2,13 @@ package import ChatDomain
 package import ChatPrimitives
 
 extension FanOut {
-  /// A user whom an event may concern, as of the event, with their devices.
+  /// A user whom an event may concern, with the user's devices. All values are those at the event.
   package struct Recipient: Sendable, Hashable {
     package var user: UserID
-    /// In the event's room; nil if the event is not of a room.
+    /// The membership in the event's room; nil for an event of a workspace.
     package var membership: Membership?
     package var isDisabled: Bool
-    /// Whether the user had blocked the one who caused the event.
+    /// Whether the user had blocked the user who caused the event.
     package var hasBlockedActor: Bool
     package var preferences: UserPreferences
     package var devices: [Device]
@@ -36,7 +36,8 @@ extension FanOut {
     package var mutedUntil: Timestamp?
     /// Which notifications of the room the user wants; nil for those of the preferences.
     package var level: NotificationLevel?
-    /// The ordinal up to which the user has seen the room's timeline: read, or sent before the user joined.
+    /// The ordinal up to which nothing in the room's timeline is unread: it was read, or was sent before the user
+    /// joined.
     package var readThrough: UInt64
 
     package init(mutedUntil: Timestamp? = nil, level: NotificationLevel? = nil, readThrough: UInt64 = 0) {
@@ -56,7 +57,7 @@ extension FanOut {
     package var apnsEnvironment: APNsEnvironment?
     /// The language of its notifications (BCP 47).
     package var language: String?
-    /// Whether it wants silent notifications of what changes in rooms without a message.
+    /// Whether it wants silent notifications of changes in rooms (`roomChange`).
     package var roomChanges: Bool
 
     package init(

@@ -21,12 +21,12 @@ package struct SilentGroup: Sendable, Hashable {
     self.kind = kind
     self.room = room
     self.thread = kind == .roomChange ? nil : thread
-    // Only the update after a deletion names a message.
+    // Of the updates, only those after a deletion name a message.
     self.message = kind == .update ? message : nil
     self.clears = kind == .update ? clears : true
   }
 
-  /// What providers take to replace an older notification of the group that has not reached the device. At most 64
+  /// The ID with which providers replace an older notification of the group that has not reached the device. At most 64
   /// bytes.
   var collapseID: String {
     if let message { return "\(kind.name).deleted.\(message)" }
