@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import ChatProjections
 
-/// What decides today whether a user is still notified of an earlier event.
+/// The state of a user at the time of an attempt. It decides whether the user is still notified of the event.
 struct CurrentUser {
   /// Nil if the user is not a member of the room.
   var joined: LogPosition?
@@ -44,8 +44,8 @@ struct CurrentUser {
 }
 
 extension PushKind {
-  /// Whether only members of the room may get it. An invitation is not of a room, and an update also tells of the end of
-  /// a membership.
+  /// Whether only members of the room may get it. An invitation belongs to no room, and a user who leaves a room gets
+  /// an update about that.
   fileprivate var needsMembership: Bool {
     switch self {
     case .update, .invitation: false

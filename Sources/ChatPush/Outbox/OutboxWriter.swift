@@ -11,7 +11,7 @@ struct OutboxWriter {
     self.database = database
   }
 
-  /// Whether outcomes were ever recorded.
+  /// Whether push was ever switched on. The first event with outcomes does that.
   func isSwitchedOn() throws -> Bool { try PushQueries(database).settledThrough() != nil }
 
   /// Adds a row for each device that has to be notified, and one row for what they share.
@@ -90,8 +90,8 @@ struct OutboxWriter {
     }
   }
 
-  /// The write-ahead log is not truncated here, because the texts removed here belong to messages that still exist.
-  /// When such a message is deleted, before or after this, that event has the log truncated (`WALTruncation`).
+  /// This does not truncate the write-ahead log, because a text that is removed here can belong to a message that still
+  /// exists. The deletion of the message, before or after this, truncates it (`WALTruncation`).
   private func removeSettled(_ outcomes: PushOutcomes) throws {
     for sql in ["DELETE FROM outbox WHERE position <= ?", "DELETE FROM pushContent WHERE position <= ?"] {
       try CachedStatement(database, sql).run(outcomes.settledThrough)

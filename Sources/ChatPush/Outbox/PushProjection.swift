@@ -9,8 +9,9 @@ package import GRDB
 /// past the event. So all notifications up to the checkpoint have been enumerated. Outcomes in the log remove rows.
 /// So if the file is lost, it is rebuilt from the log with only the rows that are not settled.
 ///
-/// It also has the tables of `rooms`, updated up to each such event, so that the badge is computed by the same code. The tables
-/// `report` and `change` stay empty. Nothing is enumerated before the first outcomes in the log: recording them switches push on.
+/// It also has the tables of `rooms`, applied up to each such event, so that the same code computes the badge. Their
+/// tables `report` and `change` stay empty. Nothing is enumerated before the first event with outcomes in the log,
+/// which switches push on.
 package struct PushProjection: Projection {
   package typealias Queries = PushQueries
 
@@ -27,8 +28,8 @@ package struct PushProjection: Projection {
       BulkDeletion.RowSet(scope: .room, table: "pushContent", owner: "roomId", key: "position"),
     ]
 
-  /// The number of rows at which a transaction ends, after the event that reaches it. Each user with rows costs the
-  /// computation of a badge.
+  /// A transaction ends after the event with which it has this number of rows. For each user with rows, a badge is
+  /// computed, so more rows would take too long.
   package static let rowsPerTransaction = 20_000
 
   private var rooms = RoomsProjection(.counts)
@@ -84,7 +85,8 @@ package struct PushProjection: Projection {
       }
       if isOn, let event = PushEvent(recorded), try recipients.mayNotify(event) {
         var wasScheduled = false
-        // Only services send scheduled messages. Applying the message removes the row that says so.
+        // Only services send scheduled messages. The row that shows that the message was scheduled is removed when the
+        // message is applied.
         if recorded.service != nil, case .message(let room, let message) = event.change {
           try rooms.apply(events[waiting..<index], to: database)
           waiting = index

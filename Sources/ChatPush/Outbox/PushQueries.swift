@@ -21,7 +21,7 @@ package struct PushQueries: ReadModelQueries {
   }
 
   /// The next notifications, in the order of their events.
-  /// - Parameter provider: whose notifications are wanted; nil for all.
+  /// - Parameter provider: the provider whose notifications are wanted; nil for all.
   package func pending(
     after key: PushNotificationKey, of provider: ProviderName? = nil, limit: Int
   ) throws -> [PendingNotification] {
@@ -45,7 +45,7 @@ package struct PushQueries: ReadModelQueries {
     }
   }
 
-  /// A notification that may be sent, with what the device needs today.
+  /// A notification that may be sent, with the current token and settings of the device.
   package struct Ready: Sendable, Hashable {
     package var token: PushToken
     package var content: PushContent
@@ -162,8 +162,7 @@ package struct PushQueries: ReadModelQueries {
     "pushDevice.deviceId, pushDevice.apnsToken, pushDevice.fcmToken, pushDevice.webPushToken, "
     + "pushDevice.notifications, pushDevice.apnsEnvironment, pushDevice.language, pushDevice.roomChanges"
 
-  /// A device with several tokens is only notified through one of them, to avoid a second notification: the order is
-  /// APNs, FCM, Web Push.
+  /// A device with several tokens is notified through one of them only: APNs before FCM before Web Push.
   static func readDevice(_ row: inout RowReader) throws -> FanOut.Device {
     let id: DeviceID = try row.id()
     let apns = try row.optional { PushToken(provider: .apns, token: try $0.text()) }

@@ -1,7 +1,7 @@
 import GRDB
 
-/// The tables of push, besides those of `rooms`. The indexes that are created with the tables are used while the outbox is
-/// rebuilt.
+/// The tables of push, besides those of `rooms`. A rebuild of the outbox needs the indexes that are created with the
+/// tables.
 enum PushTables {
   static func create(_ database: Database) throws {
     try database.execute(sql: recipients)

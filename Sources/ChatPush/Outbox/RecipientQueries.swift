@@ -18,8 +18,8 @@ struct RecipientQueries {
     self.database = database
   }
 
-  /// Whether the event may notify a device. Does not need the rooms' tables. False for most events, so that their
-  /// recipients need not be looked up.
+  /// Whether the event may notify a device. For most events this is false, so their recipients are not looked up. It
+  /// does not read the rooms' tables.
   func mayNotify(_ event: PushEvent) throws -> Bool {
     guard event.silence == nil else { return false }
     return switch event.change {
@@ -42,8 +42,8 @@ struct RecipientQueries {
       .first(room) { try $0.number() == 1 } ?? false
   }
 
-  /// Whether a member's device asked for changes of rooms. Looks at every member with a device, unless no device of
-  /// anybody asked.
+  /// Whether a member's device asked for changes of rooms. If no device of any user asked, it does not read the
+  /// members.
   private func wantsChanges(in room: RoomID) throws -> Bool {
     try CachedStatement(
       database,
@@ -71,8 +71,8 @@ struct RecipientQueries {
   private static let memberColumns =
     "member.joinedOrdinal, member.marker, member.unreadFrom, member.mutedUntil, member.notifications"
 
-  /// The members who have a device, and the user who just left, with their devices, ordered by ID. The rooms' tables must
-  /// include the event and nothing after it.
+  /// The members who have a device, ordered by ID, and then the user who just left; all with their devices. The rooms'
+  /// tables must include the event and nothing after it.
   func recipients(of event: PushEvent, _ selection: Selection) throws -> [FanOut.Recipient] {
     if let user = event.onlyUser { return [try recipient(user, of: event)] }
     guard let room = event.room else { return [] }
@@ -103,7 +103,7 @@ struct RecipientQueries {
     return recipients
   }
 
-  /// Whether only devices that asked for changes of rooms can be notified, and the user who is notified nevertheless.
+  /// Whether only devices that asked for changes of rooms can be notified, and the user all of whose devices can be.
   private static func subject(of event: PushEvent, _ selection: Selection) -> (only: Bool, besides: UserID?) {
     guard case .notifiable = selection else { return (false, nil) }
     return switch event.change {

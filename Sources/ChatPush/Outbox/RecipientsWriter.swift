@@ -6,7 +6,7 @@ import GRDB
 /// Writes who can be notified: devices with their tokens, preferences, and for each room the members who have a device.
 ///
 /// The table `recipient` only has these members, so the cost of a message depends on the number of devices to notify,
-/// however many other members and devices there are.
+/// and not on the number of members.
 struct RecipientsWriter {
   private let database: Database
   private let recipients: RecipientQueries
