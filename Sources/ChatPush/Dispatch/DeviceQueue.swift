@@ -23,7 +23,7 @@ struct DeviceQueue {
   static let silentPause = Duration.seconds(1)
 
   private var alerts: Deque<PushNotificationKey> = []
-  /// The silent ones that set the badge. They go before the changes of rooms.
+  /// Notifications of the kinds `sent` and `update`. They are sent before those of `roomChange`.
   private var updates = SilentQueue()
   private var roomChanges = SilentQueue()
   /// The notification that is being sent, or an alert that is to be sent again.
@@ -86,8 +86,8 @@ struct DeviceQueue {
   }
 }
 
-/// Silent notifications, of which a newer one takes the place of an older one in its group. So no group waits longer because
-/// others change often.
+/// The silent notifications that wait, at most one of each group. A newer one takes the place of the older one in the
+/// queue, so a group that changes often does not delay the others.
 struct SilentQueue {
   /// The maximum number of groups that wait. If there are more, the one that has waited longest is given up: a device that is
   /// so far behind learns of what changed when its app asks the server.

@@ -31,8 +31,7 @@ struct DispatchLoop {
   /// Nothing is recorded before this time, because the last attempt to record outcomes failed.
   private var recordingPausedUntil = Instant.now
   private var readingDue = Instant.now
-  /// No attempt begins before this time, because one found the outbox failing or behind, and every attempt needs the
-  /// outbox.
+  /// No attempt begins before this time, because an attempt found that the outbox is behind or cannot be read.
   private var attemptingDue = Instant.now
   /// Whether the last query of the outbox failed. That failure was logged.
   private var isUnreadable = false
@@ -75,7 +74,7 @@ struct DispatchLoop {
   private mutating func take(
     _ attempted: Attempted, of attempt: PerDeviceQueues.Attempt, _ ticket: PushLanes.Ticket
   ) {
-    // A separate statement, because `note` publishes the states as they are after this.
+    // This comes first, because `note` publishes the new states.
     let changed = lanes.end(ticket, attempted.signal, from: attempted.provider, at: .now)
     note(changed)
     let (key, number) = (attempt.key, attempt.number)
@@ -99,7 +98,7 @@ struct DispatchLoop {
       }
       let delay = RetryPolicy.delay(after: number, chance: .random(in: 0...1))
       retry(attempt, ticket, after: max(delay, retryAfter ?? .zero), because: reason)
-    // Nothing was sent or accepted, so the following do not count as attempts.
+    // In the following cases nothing was sent or accepted, so they do not count as attempts.
     case .postponed(let reason):
       attemptingDue = .now + .milliseconds(Self.pauseMilliseconds)
       let delay = RetryPolicy.delay(after: number, chance: .random(in: 0...1))
@@ -172,7 +171,7 @@ struct DispatchLoop {
       isStopping = true
       isLogClosed = true
       dispatcher.logger.critical(
-        "no more notifications are sent, because their outcomes cannot be recorded; fix the cause, then restart the server",
+        "no notifications are sent, because outcomes cannot be recorded; fix the cause, then restart the server",
         metadata: ["reason": "\(reason)"])
     }
   }

@@ -25,8 +25,8 @@ struct GatheredOutcomes {
     isOwed = true
   }
 
-  /// Removes and returns what has to be recorded now. Delivered notifications up to `settledThrough` need not be
-  /// listed.
+  /// Removes and returns the outcomes of the next event. It does not list delivered notifications up to
+  /// `settledThrough`.
   ///
   /// - Parameters:
   ///   - oldestPending: the position of the oldest notification that is not settled; nil if there is none.

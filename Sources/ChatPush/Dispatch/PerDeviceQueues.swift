@@ -2,8 +2,8 @@ import ChatDomain
 import ChatPrimitives
 import DequeModule
 
-/// The notifications in memory, in one queue for each device. A device gets them one at a time, and silent ones at most one
-/// each second (`DeviceQueue`). A device that cannot be reached does not delay others.
+/// The notifications in memory, in one queue for each device. A device gets one at a time, and at most one silent one
+/// each second (`DeviceQueue`). A device that cannot be reached does not delay the others.
 ///
 /// It has no clock and does no I/O: the owner sends the notifications that it returns and reports the outcomes.
 struct PerDeviceQueues {
@@ -92,7 +92,8 @@ struct PerDeviceQueues {
     return replaced
   }
 
-  /// Makes a queue ready that has no current notification, unless it has only silent ones and has to wait.
+  /// Makes a queue without a current notification ready. A queue with only silent ones first waits for its pause to
+  /// end.
   private mutating func schedule(_ device: DeviceKey) {
     guard let hasAlerts = queues[device]?.hasAlerts else { return }
     let mustWait = !hasAlerts && paced[device] != nil
@@ -139,7 +140,7 @@ struct PerDeviceQueues {
     return nil
   }
 
-  /// Whether a notification may be sent now, unless too many of its user are.
+  /// Whether a notification is ready. It can still be held back by the limit of its user.
   var hasReady: Bool { !ready.isEmpty || !readyAgain.isEmpty }
 
   /// When the next waiting notification is due.

@@ -1,5 +1,5 @@
-/// Decides when a provider may be sent the next notification: whether it is running, paused or stopped, and how many
-/// requests per second it takes.
+/// Decides when the next notification may be sent to a provider. That depends on its state (running, paused or stopped)
+/// and on the limit of requests per second.
 ///
 /// It has no clock and does no I/O: the owner asks before each attempt, and reports how it ended.
 struct ProviderGate {
@@ -13,9 +13,10 @@ struct ProviderGate {
   static let longestPauseSeconds = 60
   /// The longest pause that a provider can set, in seconds.
   static let longestSetPauseSeconds = 3600
-  /// The part of a second for which unused requests are kept: more would exceed the rate, less would waste it.
+  /// How long unused requests can still be used, in seconds. A longer time would allow bursts above the rate; a shorter
+  /// one would waste requests.
   private static let burstSeconds = 0.1
-  /// The shortest wait for the rate, in seconds, so that the owner is not woken for each request.
+  /// The shortest wait because of the rate, in seconds, so that the owner is not woken for each request.
   private static let shortestWaitSeconds = 0.005
 
   enum State: Sendable, Hashable {
@@ -26,9 +27,9 @@ struct ProviderGate {
 
   enum Opening: Hashable {
     case open
-    /// Closed until then.
+    /// Closed until this time.
     case at(Instant)
-    /// Closed until the attempt ends that tries whether the provider works again.
+    /// Closed until the trial ends: the attempt that shows whether the provider works again.
     case trying
   }
 
@@ -51,7 +52,7 @@ struct ProviderGate {
   }
 
   private(set) var state = State.running
-  /// When a paused or stopped provider is tried next.
+  /// When the next trial of a paused or stopped provider may begin.
   private var tryingDue: Instant?
   private var isTrying = false
   /// The number of pauses in a row.
@@ -92,7 +93,7 @@ struct ProviderGate {
   }
 
   /// Call this when an attempt begins, after `opening` was `.open`.
-  /// - Returns: whether the attempt tries if the provider works again. Pass it to `end`.
+  /// - Returns: whether the attempt is a trial. Pass it to `end`.
   mutating func begin() -> Bool {
     if requestsPerSecond != nil { allowance -= 1 }
     guard state != .running else { return false }
@@ -108,7 +109,7 @@ struct ProviderGate {
       if requestsPerSecond != nil { allowance += 1 }
       return nil
     case .reached:
-      // An attempt from before the pause says nothing about now.
+      // An attempt that began before the pause does not show that the provider works again.
       guard isTrial, state != .running else { return nil }
       (state, pauses) = (.running, 0)
       return .recovered

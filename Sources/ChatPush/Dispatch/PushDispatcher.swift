@@ -27,8 +27,8 @@ package final class PushDispatcher: Sendable {
   let sender: any PushNotificationSender
   let logIdentity: UUIDBytes
   let logger: Logger
-  /// Decides whether a notification is too old to be sent. A notification that is given up cannot be restored, so this
-  /// is the settled time.
+  /// The time that decides whether a notification is too old to be sent. It is the settled time (decision 0022),
+  /// because a notification that was given up cannot be sent any more.
   let now: @Sendable () -> Timestamp
   let isOpen: OpenRoomCheck
 

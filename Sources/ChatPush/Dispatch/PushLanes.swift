@@ -1,7 +1,7 @@
 import ChatPrimitives
 
-/// The lanes of the sender, each with its queues and the gate of its provider. A lane that is closed or full keeps
-/// nothing from the others.
+/// The lanes of the sender, each with its queues and the gate of its provider. A lane that is closed or full does not
+/// hold up the others.
 ///
 /// It has no clock and does no I/O.
 struct PushLanes {
@@ -24,7 +24,7 @@ struct PushLanes {
     let provider: ProviderName?
   }
 
-  /// Where an attempt belongs.
+  /// The lane of an attempt, and whether the attempt is a trial of the provider.
   struct Ticket: Sendable, Hashable {
     fileprivate let lane: Int
     fileprivate let isTrial: Bool
@@ -42,7 +42,7 @@ struct PushLanes {
   static let rowsPerRead = 1024
 
   private var lanes: [Lane]
-  /// The lane that is asked first for the next attempt.
+  /// The first lane to take the next attempt from.
   private var turn = 0
 
   init(_ lanes: [PushLane] = [PushLane()]) {
@@ -72,7 +72,7 @@ struct PushLanes {
     for index in lanes.indices { lanes[index].mayHaveMore = true }
   }
 
-  /// For each lane, where its next row begins.
+  /// For each lane, the position after which its next row is.
   var cursors: [Request] { lanes.indices.map(request) }
   /// The next lane that may take rows; nil if there is none.
   var needed: Request? {
@@ -94,7 +94,7 @@ struct PushLanes {
     let replaced = lanes[request.lane].queues.take(notifications)
     guard let end else { return replaced }
     lanes[request.lane].mayHaveMore = false
-    // So the rows of other lanes are not read again.
+    // The rows up to here that were not returned belong to other lanes, so this lane need not read them again.
     lanes[request.lane].queues.skip(through: end)
     return replaced
   }
@@ -115,7 +115,7 @@ struct PushLanes {
     return nil
   }
 
-  /// When the next attempt can begin without another having ended; nil if that is unknown.
+  /// When the next attempt can begin if no other one ends before; nil if that is unknown.
   mutating func nextDue(at now: Instant) -> Instant? {
     var times: [Instant] = []
     for index in lanes.indices where lanes[index].queues.active < lanes[index].concurrency {

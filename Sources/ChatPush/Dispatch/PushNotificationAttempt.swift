@@ -5,7 +5,7 @@ import Logging
 
 /// The result of one attempt.
 enum AttemptResult: Sendable, Hashable {
-  /// `response` is what the provider responded, if it is not a delivery.
+  /// `response` is what the provider responded, if the notification was not delivered.
   case settled(PushResult, PushAbandonment? = nil, response: String? = nil)
   /// The notification is already settled; nothing was sent.
   case vanished
@@ -45,7 +45,7 @@ extension PushDispatcher {
   ///
   /// - Parameters:
   ///   - lane: the provider that the device had when the notification was enumerated; nil if there is one lane for all.
-  ///   - closed: the providers that accept no notifications now. The lane's own is tried nevertheless.
+  ///   - closed: the providers that accept no notifications now. The lane's own provider is tried nevertheless.
   func attempt(
     _ key: PushNotificationKey, lane: ProviderName? = nil, closed: Set<ProviderName> = []
   ) async -> Attempted {

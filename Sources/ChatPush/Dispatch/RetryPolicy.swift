@@ -13,8 +13,7 @@ struct RetryPolicy: Sendable {
   /// longer, it does not send old notifications.
   static let lifetimeMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
-  /// The delay before a device with another provider is tried again while that provider accepts nothing, in
-  /// milliseconds.
+  /// The delay before the next attempt for a device whose new provider accepts no notifications now, in milliseconds.
   static let heldMilliseconds = 10_000
 
   /// - Parameters:
