@@ -41,6 +41,7 @@ final class InformationalResponseLimit: ChannelInboundHandler {
 
 struct TooManyInformationalResponses: Error, CustomStringConvertible {
   var description: String {
-    "the receiver sent more than \(InformationalResponseLimit.maximum) informational responses (1xx) before its response"
+    "the receiver sent more than \(InformationalResponseLimit.maximum) informational responses (1xx) "
+      + "before the final one"
   }
 }

@@ -29,7 +29,7 @@ final class ProviderClient: Sendable {
         connect: .seconds(Self.timeoutSeconds), read: .seconds(Self.timeoutSeconds)))
     configuration.connectionPool.idleTimeout = .seconds(Self.idleSeconds)
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.http1Connections
-    // A failed connection is reported at once, so that the provider is paused instead of every attempt waiting.
+    // A failed connection is reported at once. The provider is then paused, and no attempt waits for a connection.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.http1_1ConnectionDebugInitializer = { InformationalResponseLimit.add(to: $0) }
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -73,7 +73,8 @@ final class ProviderClient: Sendable {
     }
   }
 
-  /// Whether an error of a request that got no connection is its own: it had to wait too long, or it was cancelled.
+  /// Whether an error concerns only one request that got no connection: it waited too long, or was cancelled. It does
+  /// not show that the provider cannot be reached.
   private static func isOfOneRequest(_ error: any Error) -> Bool {
     (error as? HTTPClientError).map { [.deadlineExceeded, .cancelled].contains($0) } ?? (error is CancellationError)
   }
@@ -81,7 +82,7 @@ final class ProviderClient: Sendable {
   func close() async { try? await client.shutdown() }
 }
 
-/// A body that knows whether the client asked for it, which it does when the request has a connection.
+/// A body that records whether the client read it. The client reads it once the request has a connection.
 private final class WatchedBody: AsyncSequence, Sendable {
   let content: ByteBuffer
   private let state = Atomic(false)

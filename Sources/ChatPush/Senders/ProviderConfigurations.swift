@@ -74,7 +74,7 @@ extension FCMConfiguration {
   private static func text(of error: any Error) -> String {
     if case DecodingError.keyNotFound(let key, _) = error { return "it has no \(key.stringValue)" }
     if case DecodingError.dataCorrupted(let context) = error { return context.debugDescription }
-    return error is DecodingError ? "a value has another type" : "private_key is not an RSA key in PEM"
+    return error is DecodingError ? "a value has the wrong type" : "private_key is not an RSA key in PEM"
   }
 }
 
@@ -106,7 +106,8 @@ enum ProviderURL {
       url.host?.isEmpty == false, url.query == nil, url.fragment == nil
     else {
       throw ProviderConfigurationError(
-        "\(name) is \"\(text)\"", next: "write an absolute https URL without query, such as https://api.push.apple.com")
+        "\(name) is \"\(text)\"",
+        next: "write an absolute https URL without query or fragment, such as https://push.example.org")
     }
     return text.hasSuffix("/") ? String(text.dropLast()) : text
   }

@@ -49,7 +49,7 @@ package enum ProviderName: UInt8, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// What the tools print.
+  /// The name that the tools print.
   package var name: String {
     switch self {
     case .apns: "apns"
@@ -67,9 +67,9 @@ package enum SendResult: Sendable, Hashable {
   case tokenInvalid(response: String)
   /// The provider will never accept this notification.
   case rejected(response: String)
-  /// Not delivered, as far as is known. It can be sent again, but not before `retryAfter`.
+  /// As far as is known, it was not delivered. It can be sent again, but not before `retryAfter`.
   case failed(reason: String, retryAfter: Duration? = nil)
-  /// The provider accepts no notifications for so long.
+  /// The provider accepts no notifications for this time.
   case providerPaused(reason: String, for: Duration)
   /// The provider accepts no notifications until an operator does what `reason` says.
   case providerStopped(reason: String)

@@ -31,7 +31,7 @@ struct PushPayload: Sendable, Hashable {
   var position: LogPosition
   var deliveryKey: String
   var badge: UInt64
-  /// When the notification is of no use any more.
+  /// When the notification expires.
   var expiresAt: Timestamp
 
   /// - Parameter templates: the operator's texts.
@@ -59,7 +59,7 @@ struct PushPayload: Sendable, Hashable {
 
   private static func style(of notification: PushNotification, _ templates: PushTemplates) -> Style {
     let kind = notification.delivery.kind
-    // A change in a room leaves the badge to the app, so that Apple's devices may get it at any time.
+    // A `roomChange` does not set the badge, because Apple allows no badge with the type `background`.
     guard notification.isAlert, let alert = kind.alert else { return .silent(setsBadge: kind != .roomChange) }
     guard notification.delivery.showsPreview else { return .localizedAlert(key: "push." + kind.name) }
     let (title, body) = PushTexts.texts(
@@ -67,7 +67,7 @@ struct PushPayload: Sendable, Hashable {
     return .alert(title: title, body: body)
   }
 
-  /// Notifications with the same text replace each other on the device; nil if each is shown.
+  /// Of the notifications with the same ID, the newest replaces the others; nil if each is shown.
   var collapseID: String? {
     switch style {
     case .alert, .localizedAlert: nil
@@ -86,7 +86,7 @@ struct PushPayload: Sendable, Hashable {
       .joined(separator: "-")
   }
 
-  /// The seconds until the notification is of no use, at least 0.
+  /// The seconds until the notification expires, at least 0.
   func secondsLeft(at now: Timestamp) -> Int64 { max((expiresAt.milliseconds - now.milliseconds) / 1000, 0) }
 
   /// The fields besides the text, by name. Absent ones are left out.

@@ -19,7 +19,7 @@ package final class PushProviders: PushNotificationSender {
     package var apns: APNsConfiguration?
     package var fcm: FCMConfiguration?
     package var webPush: WebPushConfiguration?
-    /// For providers without a number, `requestsPerSecond`.
+    /// `requestsPerSecond` applies to a provider that has no entry.
     package var requestsPerSecond: [ProviderName: Int] = [:]
     /// Certificate authorities besides those of the system.
     package var authorities: [NIOSSLCertificate] = []

@@ -1,4 +1,4 @@
-/// When a token that a provider requires with each request is made anew: some time before it expires, or when the
+/// Decides when to renew a token that a provider requires with each request: some time before it expires, or when the
 /// provider rejects it.
 struct TokenSchedule: Sendable {
   typealias Instant = ContinuousClock.Instant
@@ -33,7 +33,7 @@ struct TokenSchedule: Sendable {
   }
 }
 
-/// Keeps a token for all requests. All that wait for a new one wait for the same.
+/// Keeps one token for all requests. Requests that need a new one at the same time get the same.
 actor SharedToken {
   struct Made: Sendable {
     let token: String

@@ -36,8 +36,8 @@ struct AppDataTexts {
       }
     }
 
-    /// Reads each object once, however many of its members are shown, because a container takes time in proportion to
-    /// all of its members.
+    /// Reads each object once, however many of its members are shown, because the time to read it grows with the number
+    /// of its members.
     private static func object(
       at path: ArraySlice<String>, _ objects: inout [ArraySlice<String>: Object?]
     ) -> Object? {

@@ -16,7 +16,7 @@ package enum AttachmentKind: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Represents the file where there is no text.
+  /// Shown for a message without a text.
   var symbol: String {
     switch self {
     case .image: "📷"

@@ -48,7 +48,7 @@ struct PushTemplate: Sendable, Hashable {
     var text = ""
     for part in parts {
       let next = Self.text(of: part, input, members)
-      // The rest would be cut off again below.
+      // A longer text would be cut off below.
       let beginning = PushContent.beginning(of: next, bytes: bytes)
       text += beginning
       guard beginning.utf8.count == next.utf8.count, text.utf8.count <= bytes else { break }
@@ -149,11 +149,12 @@ enum PushTemplateFlaw: Error, Sendable, Hashable {
     }
   }
 
-  /// What the operator can do.
+  /// What to do.
   var next: String {
     switch self {
     case .empty: "write a text"
-    case .tooLong, .tooManyPlaceholders: "shorten it"
+    case .tooLong: "shorten it"
+    case .tooManyPlaceholders: "remove some"
     case .unclosedBrace: "close the placeholder, or write {{ for a brace"
     case .unopenedBrace: "write }} for a brace"
     case .unknownPlaceholder:

@@ -4,9 +4,9 @@ package import Foundation
 
 /// Why a file of templates cannot be used.
 package struct PushTemplatesError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Names the member of the file.
+  /// What is wrong, after the path to the member of the file.
   package let description: String
-  /// What the operator can do.
+  /// What to do.
   package let next: String
 }
 

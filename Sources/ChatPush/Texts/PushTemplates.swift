@@ -1,6 +1,7 @@
 import ChatDomain
 
-/// An operator's own texts for alerts: for the app's own types of messages, and instead of the built-in texts of kinds.
+/// An operator's own texts for alerts. They apply to the app's own types of messages, or replace the built-in texts of
+/// kinds.
 package struct PushTemplates: Sendable, Hashable {
   /// The maximum size of the file, in bytes.
   package static let maximumFileBytes = 256 * 1024

@@ -8,7 +8,7 @@ enum APNsRequest {
   /// The maximum length of `apns-collapse-id`, in bytes.
   static let collapseIDBytes = 64
 
-  /// - Returns: nil if the token cannot be part of a path, so that no device has it.
+  /// - Returns: nil if the token contains characters that no token of APNs has.
   static func path(of token: String) -> String? {
     let isPlain = token.utf8.allSatisfy { byte in
       switch byte {
@@ -21,7 +21,7 @@ enum APNsRequest {
     return isPlain && !token.isEmpty ? "/3/device/" + token : nil
   }
 
-  /// Apple requires the type `background` and priority 5 if nothing is shown, and forbids that type if the badge is set.
+  /// If nothing is shown, Apple requires priority 5, and the type `background` unless the badge is set.
   static func headers(_ payload: PushPayload, topic: String, authorization: String?) -> HTTPHeaders {
     let (type, priority) =
       switch payload.style {

@@ -3,17 +3,17 @@ import Foundation
 /// What a response of APNs means:
 /// https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
 enum APNsResponse: Sendable, Hashable {
-  /// The provider token has to be made anew.
+  /// The provider token must be renewed.
   case tokenExpired
   case result(SendResult)
 
-  /// How long a device that got too many notifications gets none, in seconds, if Apple does not say.
+  /// How long a device that got too many notifications gets none, in seconds, if there is no `Retry-After`.
   private static let deviceSeconds: Int64 = 60
-  /// How long the provider is paused after too many new provider tokens, in seconds, if Apple does not say.
+  /// How long APNs is paused after too many new provider tokens, in seconds, if there is no `Retry-After`.
   private static let tokenSeconds: Int64 = 60
 
-  /// - Parameter isOwnEnvironment: whether the request went to the environment in the settings. A device that names
-  ///   another cannot stop the provider if the key is not for that.
+  /// - Parameter isOwnEnvironment: whether the request went to the environment in the settings. If it went to another
+  ///   one and the key is not for that, this concerns only the device and does not stop the provider.
   init(_ response: ProviderClient.Response, isOwnEnvironment: Bool = true) {
     let reason = Self.reason(in: response.body)
     if response.status == 200 {
@@ -33,7 +33,7 @@ enum APNsResponse: Sendable, Hashable {
     case "ExpiredProviderToken": self = .tokenExpired
     case "BadDeviceToken", "MissingDeviceToken", "Unregistered", "ExpiredToken":
       self = .result(.tokenInvalid(response: text))
-    // The token may belong to another app of the team, so it is not dead.
+    // The token may belong to another app of the team, so it stays.
     case "DeviceTokenNotForTopic": self = .result(.rejected(response: text))
     case "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "DuplicateHeaders", "InvalidPushType",
       "PayloadEmpty", "PayloadTooLarge":
@@ -60,7 +60,7 @@ enum APNsResponse: Sendable, Hashable {
     }
   }
 
-  /// Judges a response without a reason, or with one that Apple's documentation does not have yet.
+  /// Interprets a response without a reason, or with one that Apple's documentation did not have yet.
   private static func unknown(_ status: UInt, _ text: String, _ retryAfter: Duration?) -> APNsResponse {
     switch status {
     case 400, 413: .result(.rejected(response: text))

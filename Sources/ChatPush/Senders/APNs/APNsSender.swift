@@ -81,7 +81,7 @@ package struct APNsConfiguration: Sendable {
   let authentication: Authentication
   /// The bundle ID of the app.
   let topic: String
-  /// Of the devices that do not say it.
+  /// The environment of devices that do not name one.
   var environment = APNsEnvironment.production
   var productionURL = APNsConfiguration.defaultProductionURL
   var sandboxURL = APNsConfiguration.defaultSandboxURL

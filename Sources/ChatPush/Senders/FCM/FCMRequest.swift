@@ -9,7 +9,7 @@ enum FCMRequest {
   static func body(
     _ payload: PushPayload, token: String, _ android: FCMAndroid, at now: Timestamp
   ) throws -> [UInt8]? {
-    // The limit concerns the content, and a token may be longer than all of it.
+    // The limit applies to the message without its token, and a token can be long.
     let tokenBytes = try PayloadValue.text(token).bytes().count
     return try payload.fitting(messageBytes + tokenBytes) { style in
       var message = message(payload, style, android, at: now)
@@ -43,7 +43,7 @@ enum FCMRequest {
   ) -> [String: PayloadValue] {
     var android: [String: PayloadValue] = ["ttl": .text("\(payload.secondsLeft(at: now))s")]
     if let collapse = payload.collapseID { android["collapse_key"] = .text(collapse) }
-    // The tag replaces the notification if it arrives twice.
+    // A repeat has the same tag, so that it replaces the notification.
     var notification: [String: PayloadValue] = [
       "tag": .text(payload.id), "notification_count": .number(min(payload.badge, UInt64(Int32.max))),
     ]

@@ -10,8 +10,8 @@ enum FCMResponse: Sendable, Hashable {
   private static let quotaSeconds: Int64 = 60
   /// The shortest delay after a 500 or 503, in seconds, which Google recommends.
   private static let unavailableSeconds: Int64 = 10
-  /// The delay while Firebase cannot use its own key for APNs or Web Push, in seconds. It is so long that a notification
-  /// does not use up its attempts before it expires.
+  /// The delay while Firebase cannot use its own key for APNs or Web Push, in seconds. It is so long that a
+  /// notification expires before it uses up its attempts.
   private static let foreignKeySeconds: Int64 = 900
 
   init(_ response: ProviderClient.Response) {
@@ -23,7 +23,8 @@ enum FCMResponse: Sendable, Hashable {
     switch (status, code) {
     case (200..<300, _): self = .result(.delivered(response: String(status)))
     case (_, "UNREGISTERED"): self = .result(.tokenInvalid(response: text))
-    // The token belongs to another Firebase project. Either it is another app's, or the key is of the wrong project.
+    // The token belongs to another Firebase project: either it is a token of another app, or the key is for the wrong
+    // project.
     case (_, "SENDER_ID_MISMATCH"): self = .result(.rejected(response: text))
     case (_, "THIRD_PARTY_AUTH_ERROR"):
       self = .result(
@@ -60,7 +61,7 @@ enum FCMResponse: Sendable, Hashable {
 
   /// The parts of an error that matter here.
   private struct Problem {
-    /// FCM's own code, or else the general one.
+    /// FCM's own code; without one, the general code.
     let code: String?
     /// Whether the registration token is malformed.
     let concernsToken: Bool

@@ -7,7 +7,7 @@ struct ServiceAccount: Sendable {
   private static let assertionSeconds = 3600
   private static let scope = "https://www.googleapis.com/auth/firebase.messaging"
   private static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-  /// How long before its end an access token is replaced, in seconds.
+  /// How long before its expiry an access token is replaced, in seconds.
   static let marginSeconds = 60
 
   let projectID: String
@@ -90,7 +90,7 @@ struct ServiceAccount: Sendable {
   }
 }
 
-/// Why there is no token, as the result of sending.
+/// Why there is no access token, as the result of the notification that needed it.
 struct TokenFailure: Error {
   let result: SendResult
 

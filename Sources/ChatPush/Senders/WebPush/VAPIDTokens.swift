@@ -9,7 +9,7 @@ actor VAPIDTokens {
   static let validSeconds = 12 * 3600
   /// How long a token is used, in seconds.
   static let usedSeconds: Int64 = 6 * 3600
-  /// How many origins have a token in memory. Each is as long as its endpoint's host.
+  /// The maximum number of origins that have a token in memory.
   static let origins = 256
 
   private let keys: JWTKeyCollection

@@ -22,8 +22,8 @@ enum WebPushRequest {
     ]
   }
 
-  /// A message with the same topic replaces one that the browser did not receive yet: for an alert its own repetition,
-  /// for a silent one the earlier one of its kind and room.
+  /// A message replaces one with the same topic that the browser has not received yet. An alert has a topic of its own,
+  /// so only its repeat replaces it. The topic of a silent notification is a hash of its collapse ID.
   static func topic(_ payload: PushPayload) -> String {
     guard let collapse = payload.collapseID else { return String(payload.deliveryKey.prefix(topicCharacters)) }
     return String(Hexadecimal.text(SHA256.hash(data: Array(collapse.utf8))).prefix(topicCharacters))

@@ -28,7 +28,7 @@ final class WebPushSender: Sendable {
       return WebPushRequest.result(
         try await client.post(target.endpoint, headers, try WebPushEncryption.encrypt(content, for: target)))
     } catch let error as ProviderUnreachable {
-      // The browsers have several push services, so the others continue.
+      // The provider is not paused, because browsers have several push services and the others may work.
       return .failed(reason: "no connection: \(error.reason)")
     } catch {
       return .failed(reason: "\(error)")

@@ -12,7 +12,7 @@ struct WebPushTarget: Sendable {
   static let authBytes = 16
 
   let endpoint: String
-  /// `https://` with the host, and the port if it is not the usual one.
+  /// `https://` and the host.
   let origin: String
   /// The browser's public key.
   let publicKey: P256.KeyAgreement.PublicKey
@@ -44,7 +44,8 @@ package struct WebPushHosts: Sendable, Hashable {
   private let names: Set<String>
   private let suffixes: [String]
 
-  /// - Parameter entries: a host, or `.example.org` for all hosts whose name ends so.
+  /// - Parameter entries: each is a host, or a suffix such as `.example.org`, which allows every host below
+  ///   `example.org`.
   package init(_ entries: [String] = WebPushHosts.usual) {
     let entries = entries.map { $0.lowercased() }
     names = Set(entries.filter { !$0.hasPrefix(".") })
