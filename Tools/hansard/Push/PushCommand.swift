@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// `hansard push`: explains what push did and would do. It sends nothing.
+/// `hansard push`: explains from the log who was notified of an event. It sends nothing.
 struct PushCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "push", abstract: "Explains push notifications, using only the log.",
+    commandName: "push", abstract: "Explains push notifications from the log.",
     subcommands: [PushExplainCommand.self])
 }

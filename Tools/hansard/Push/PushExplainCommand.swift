@@ -9,10 +9,11 @@ import EventStore
 struct PushExplainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Shows which devices are notified of an event, how and with what badge, and why the others are not.",
+    abstract: "Shows which devices are notified of an event, with which kind and badge, and why the others are not.",
     discussion: """
-      OUTCOME is the outcome of the notification so far, RESPONSE what the provider responded if it was not delivered, and \
-      RECORDED when the outcome was recorded. Reads the whole log, also while a server runs. Shows no token and sends nothing.
+      OUTCOME is the outcome of the notification so far. RESPONSE is what the provider responded if the notification \
+      was not delivered. RECORDED is when the outcome was recorded. The command reads the whole log; a server may be \
+      running. It shows no token and sends nothing.
       """)
 
   @OptionGroup var data: DataOption

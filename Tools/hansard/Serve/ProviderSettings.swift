@@ -7,7 +7,7 @@ import NIOSSL
 
 /// The settings of the push providers that have command line options.
 struct ProviderOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The .p8 file that signs tokens for APNs.", valueName: "file"))
+  @Option(help: ArgumentHelp("The .p8 file with the key that signs tokens for APNs.", valueName: "file"))
   var pushApnsKeyFile: String?
 
   @Option(name: .customLong("push-apns-key-id"), help: ArgumentHelp("The ID of that key.", valueName: "id"))
@@ -26,7 +26,7 @@ struct ProviderOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The bundle ID of the app.", valueName: "id"))
   var pushApnsTopic: String?
 
-  @Option(help: ArgumentHelp("Where APNs tokens are valid: production or sandbox.", valueName: "name"))
+  @Option(help: ArgumentHelp("APNs environment of devices that name none: production or sandbox.", valueName: "name"))
   var pushApnsEnvironment: String?
 
   @Option(name: .customLong("push-apns-production-url"), help: ArgumentHelp("The URL of APNs.", valueName: "url"))
@@ -48,10 +48,10 @@ struct ProviderOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The maximum number of requests per second to FCM.", valueName: "number"))
   var pushFcmRequestsPerSecond: Int?
 
-  @Option(help: ArgumentHelp("The Android channel of notifications.", valueName: "id"))
+  @Option(help: ArgumentHelp("The Android channel of alerts.", valueName: "id"))
   var pushFcmAndroidChannel: String?
 
-  @Option(help: ArgumentHelp("How Android gets alerts: notification or data.", valueName: "form"))
+  @Option(help: ArgumentHelp("Who shows alerts on Android: notification (Android), data (the app).", valueName: "form"))
   var pushFcmAndroidAlerts: String?
 
   @Option(help: ArgumentHelp("The private key for Web Push (P-256, PEM).", valueName: "file"))
@@ -62,13 +62,13 @@ struct ProviderOptions: ParsableArguments {
 
   @Option(
     parsing: .upToNextOption,
-    help: ArgumentHelp("The hosts to which browsers' messages may be sent.", valueName: "host"))
+    help: ArgumentHelp("The hosts to which messages for browsers may be sent.", valueName: "host"))
   var pushWebPushHosts: [String] = []
 
   @Option(help: ArgumentHelp("The maximum number of requests per second for Web Push.", valueName: "number"))
   var pushWebPushRequestsPerSecond: Int?
 
-  @Option(help: ArgumentHelp("Certificate authorities that push may trust besides the system's.", valueName: "file"))
+  @Option(help: ArgumentHelp("Certificate authorities that push trusts besides the system's.", valueName: "file"))
   var pushAuthoritiesFile: String?
 
   @Option(help: ArgumentHelp("The JSON file with your own texts of notifications.", valueName: "file"))
@@ -99,7 +99,7 @@ struct ProviderOptions: ParsableArguments {
 
 /// The settings of APNs, FCM and Web Push.
 struct ProviderSettings: Sendable {
-  /// The highest number of requests per second that can be set.
+  /// The maximum of the setting `requestsPerSecond`.
   private static let mostRequestsPerSecond = 1_000_000
 
   private let apns: [String: String]
@@ -149,7 +149,10 @@ struct ProviderSettings: Sendable {
     var values = texts(
       &reader, "push.apns.",
       [
-        ("keyFile", "--push-apns-key-file", nil, "the `.p8` file that signs tokens for APNs; see `push.md`"),
+        (
+          "keyFile", "--push-apns-key-file", nil,
+          "the `.p8` file with the key that signs tokens for APNs; see `push.md`"
+        ),
         ("keyID", "--push-apns-key-id", nil, "the ID of the key in `push.apns.keyFile`"),
         ("teamID", "--push-apns-team-id", nil, "the ID of the team in Apple's developer account"),
         (
@@ -165,7 +168,7 @@ struct ProviderSettings: Sendable {
     environment =
       reader.text(
         "push.apns.environment", option: "--push-apns-environment", default: environment.name,
-        form: "`production` or `sandbox`", "where the APNs tokens of devices are valid that do not say it",
+        form: "`production` or `sandbox`", "the APNs environment of devices that name none",
         parse: { APNsEnvironment(name: $0) }) ?? environment
     values.merge(
       texts(
@@ -195,7 +198,7 @@ struct ProviderSettings: Sendable {
         [
           (
             "androidChannel", "--push-fcm-android-channel", nil,
-            "the Android channel of notifications; without it, the app's default"
+            "the Android channel of alerts; without it, the app's default"
           )
         ])
     ) { first, _ in first }
@@ -203,7 +206,7 @@ struct ProviderSettings: Sendable {
       reader.text(
         "push.fcm.androidAlerts", option: "--push-fcm-android-alerts", default: androidAlerts.rawValue,
         form: "`notification` or `data`",
-        "`data` if the app shows alerts on Android itself; else Android does while the app is in the background",
+        "`notification`: Android shows alerts while the app is in the background; `data`: the app shows them itself",
         parse: { FCMAndroid.Alerts(rawValue: $0) }) ?? androidAlerts
     return values
   }
@@ -317,7 +320,7 @@ struct ProviderSettings: Sendable {
       hosts: WebPushHosts(hosts))
   }
 
-  /// Settings that have no effect, so that somebody who forgot the key learns it at the start.
+  /// Rejects settings that have no effect without the key, because the operator probably forgot the key.
   private static func reject(
     _ names: [String], of values: [String: String], _ group: String, without key: String
   ) throws(ToolError) {
@@ -333,7 +336,7 @@ struct ProviderSettings: Sendable {
     if let value = values[name], !value.isEmpty { return value }
     throw ToolError(
       "the setting \(group).\(name) is missing", because: "the other settings of \(group) need it",
-      next: "set \(group).\(name); push.md says where to find it")
+      next: "set \(group).\(name); push-setup.md says where to find it")
   }
 
   private static func content(_ path: String, _ key: String) throws(ToolError) -> Data {
