@@ -9,13 +9,13 @@ import Testing
 
 @Suite("Requests to APNs")
 struct APNsSpecs {
-  @Test("the token is the last part of the path; what cannot be part of a path is no token")
+  @Test("the token is the last part of the path; a text that cannot be part of a path is not a token")
   func paths() {
     #expect(APNsRequest.path(of: "00fc13ad") == "/3/device/00fc13ad")
     for token in ["", "a/b", "..", "a?b", "a b", "a%2fb", "\u{E9}"] { #expect(APNsRequest.path(of: token) == nil) }
   }
 
-  @Test("an alert has priority 10, the topic, the delivery key's UUID and the end of its use")
+  @Test("an alert has priority 10, the topic, the delivery key's UUID and the time when it expires")
   func alertHeaders() {
     let payload = PushPayload(sampleNotification())
     let headers = APNsRequest.headers(payload, topic: "org.example.chat", authorization: "jwt")
@@ -26,7 +26,7 @@ struct APNsSpecs {
     #expect(APNsRequest.headers(payload, topic: "t", authorization: nil)["authorization"].isEmpty)
   }
 
-  @Test("a silent notification has priority 5; it is a background one only if it does not set the badge")
+  @Test("a silent notification has priority 5, and the type background only if it does not set the badge")
   func silentHeaders() {
     let update = APNsRequest.headers(
       samplePayload(.silent(setsBadge: true), kind: .update), topic: "t", authorization: nil)
@@ -38,7 +38,7 @@ struct APNsSpecs {
     #expect(change["apns-collapse-id"] == ["roomChange.\(tea)"])
   }
 
-  @Test("an alert's body has everything for the system in aps, and the IDs next to it")
+  @Test("the body of an alert has what iOS shows in aps, and the IDs next to aps")
   func alertBody() throws {
     let body = try members(try APNsRequest.body(PushPayload(sampleNotification())))
     let aps = try #require(body["aps"] as? [String: Any])
@@ -51,7 +51,7 @@ struct APNsSpecs {
     #expect(body["position"] as? Int == 7 && body["badge"] as? Int == 3)
   }
 
-  @Test("a silent body has no text, and a badge only if it sets it")
+  @Test("the body of a silent notification has no text, and a badge only if it sets the badge")
   func silentBody() throws {
     for setsBadge in [true, false] {
       let body = try members(try APNsRequest.body(samplePayload(.silent(setsBadge: setsBadge), kind: .update)))
@@ -60,7 +60,7 @@ struct APNsSpecs {
     }
   }
 
-  @Test("without previews, the alert names a text of the app")
+  @Test("without previews, the alert has the key of a text in the app")
   func localized() throws {
     let body = try members(try APNsRequest.body(samplePayload(.localizedAlert(key: "push.message"))))
     let aps = try #require(body["aps"] as? [String: Any])
@@ -85,7 +85,7 @@ struct APNsSpecs {
     #expect(Expected(response) == expected)
   }
 
-  @Test("a response without a known reason is judged by its status")
+  @Test("the status decides about a response without a known reason")
   func unknownReasons() {
     let expected: [(UInt, Expected)] = [
       (200, .delivered), (400, .rejected), (403, .stopped), (404, .stopped), (405, .stopped), (410, .tokenInvalid),
@@ -100,7 +100,7 @@ struct APNsSpecs {
         == .result(.delivered(response: "200")))
   }
 
-  @Test("a device of another environment than the server's cannot stop the provider")
+  @Test("a device of an environment other than the server's cannot stop the provider")
   func otherEnvironment() throws {
     for reason in ["BadEnvironmentKeyIdInToken", "BadCertificateEnvironment"] {
       let body = try JSONEncoder().encode(["reason": reason])
@@ -110,7 +110,7 @@ struct APNsSpecs {
     }
   }
 
-  @Test("Retry-After pauses the device after TooManyRequests, and all of APNs after 503")
+  @Test("Retry-After delays only the device after TooManyRequests, and pauses APNs after 503")
   func retryAfter() {
     let device = APNsResponse(status: 429, reason: "TooManyRequests", retryAfter: .seconds(7))
     #expect(device == .result(.failed(reason: "429 TooManyRequests", retryAfter: .seconds(7))))

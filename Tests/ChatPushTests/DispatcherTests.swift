@@ -38,7 +38,7 @@ private func company() -> [RecordedEvent] {
     #expect(sender.isClosed)
   }
 
-  @Test("failures are repeated under the same key, each device in order, until everything is delivered")
+  @Test("failed notifications are sent again under the same key until all are delivered, in order for each device")
   func failures() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender { notification, attempt in
@@ -61,7 +61,7 @@ private func company() -> [RecordedEvent] {
     }
   }
 
-  @Test("a notification that hangs delays no others, and the log names those settled after it")
+  @Test("a notification that hangs does not delay others, and the log lists those that were settled after it")
   func outOfOrder() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let isOpen = Mutex(false)
@@ -82,7 +82,7 @@ private func company() -> [RecordedEvent] {
     }
   }
 
-  @Test("a silent notification that is replaced before it is sent is recorded, and the newest has the badge of now")
+  @Test("a replaced silent notification is recorded as such, and the newest one has the current badge")
   func replaced() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let isOpen = Mutex(false)
@@ -109,12 +109,12 @@ private func company() -> [RecordedEvent] {
         let silent = sender.sent.filter { !$0.isAlert && $0.key.device == device }
         #expect(Set(silent.map(\.key.position)) == [first, third])
         #expect(silent.last?.delivery.badge == 0)
-        #expect(silent.last { $0.key.position == first }?.delivery.badge == 0, "it has the badge of when it is sent")
+        #expect(silent.last { $0.key.position == first }?.delivery.badge == 0, "its badge is that of the attempt")
       }
     }
   }
 
-  @Test("an invalid token is recorded, and the device gets no notifications until it has another")
+  @Test("an invalid token is recorded, and the device gets no notifications until it registers another")
   func deadToken() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender { notification, _ in notification.token.token == "b" ? .tokenInvalid(response: "410") : .delivered(response: "200") }
@@ -154,7 +154,7 @@ private func company() -> [RecordedEvent] {
     }
   }
 
-  @Test("a lost outbox is rebuilt from the log with the unsettled rows, and a kept one continues")
+  @Test("a lost outbox is rebuilt from the log with the unsettled rows; an intact one continues")
   func restarts() async throws {
     for losesFile in [true, false] {
       let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
@@ -228,7 +228,7 @@ private func company() -> [RecordedEvent] {
     }
   }
 
-  @Test("a stop waits for what is in flight and records it")
+  @Test("a stop waits for the notifications in flight and records their outcomes")
   func stops() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender { _, _ in

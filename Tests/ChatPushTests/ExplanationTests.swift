@@ -5,7 +5,7 @@ import Testing
 @testable import ChatPush
 
 @Suite struct ExplanationTests {
-  @Test("every device of everyone who was, had been or came to be a member is accounted for, as of the event")
+  @Test("an explanation has every device of current, former and later members, as of the event")
   func explains() throws {
     let dora = UserID.numbered(4)
     var script = Script()

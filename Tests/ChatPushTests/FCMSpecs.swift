@@ -52,7 +52,7 @@ struct FCMSpecs {
     }
   }
 
-  @Test("a silent message has data only, and replaces the last of its kind and room")
+  @Test("a silent message has only data, and replaces the previous one of its kind and room")
   func silent() throws {
     let message = try message(samplePayload(.silent(setsBadge: true), kind: .update))
     #expect(message["notification"] == nil)
@@ -100,7 +100,7 @@ struct FCMSpecs {
     }
   }
 
-  @Test("an error without FCM's code is judged by its status")
+  @Test("the status decides about an error without FCM's code")
   func otherErrors() {
     #expect(Expected(response(401, "UNAUTHENTICATED")) == .renewed)
     #expect(Expected(response(403, "PERMISSION_DENIED")) == .stopped)
@@ -110,7 +110,7 @@ struct FCMSpecs {
     #expect(FCMResponse(.init(status: 200, retryAfter: nil, body: [])) == .result(.delivered(response: "200")))
   }
 
-  @Test("an invalid argument concerns the token if it says so")
+  @Test("an invalid argument means an invalid token only if the error names the token")
   func invalidToken() {
     let field =
       #"{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"message.token"}]}"#
@@ -125,7 +125,7 @@ struct FCMSpecs {
     #expect(Expected(response(400, "INVALID_ARGUMENT", other)) == .rejected)
   }
 
-  @Test("a quota pauses all of FCM, unless it is that of one device")
+  @Test("an exceeded quota pauses FCM, unless it is the quota of one device")
   func quotas() {
     #expect(
       response(429, "RESOURCE_EXHAUSTED", code("QUOTA_EXCEEDED"), retryAfter: .seconds(9))
@@ -141,7 +141,7 @@ struct FCMSpecs {
         == .result(.providerPaused(reason: "503 UNAVAILABLE", for: .seconds(9))))
   }
 
-  @Test("an access token is used until a minute before its end; a wrong key stops the provider, a fault pauses it")
+  @Test("an access token is used until a minute before it expires; a wrong key stops the provider, a failure pauses it")
   func accessTokens() throws {
     let granted = #"{"access_token":"ya29","expires_in":3599,"token_type":"Bearer"}"#
     let made = try ServiceAccount.token(in: .init(status: 200, retryAfter: nil, body: Array(granted.utf8)))

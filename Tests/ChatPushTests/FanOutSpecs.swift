@@ -54,7 +54,7 @@ private func decisions(
   FanOut.decisions(on: event, in: context, for: recipients) { _ in 4 }.map(\.decision)
 }
 
-/// Given an event and the users whom it may concern, who is notified, how, with what badge, and why the others are not.
+/// Which devices an event notifies, with which kind and badge, and why the others are not notified.
 @Suite struct FanOutSpecs {
   @Test("each device of each other member is notified, with its user's badge")
   func members() {
@@ -102,7 +102,7 @@ private func decisions(
     #expect(decisions(on: message(), recipient(ben, .joinsLater, [phone(bensPhone)])) == [.silent(.beforeJoin)])
   }
 
-  @Test("a device without a token is not notified, its user's other devices are")
+  @Test("a device without a token is not notified, but the user's other devices are")
   func token() {
     let devices = [FanOut.Device(id: bensTablet, token: nil), phone(bensPhone)]
     #expect(decisions(on: message(), recipient(ben, devices)) == [.silent(.noToken), notify(.message)])
@@ -197,7 +197,7 @@ private func decisions(
     #expect(decisions(on: read, bens) == [.silent(.ownDevice), notify(.update)])
   }
 
-  @Test("a deleted message updates the devices of those who had not read it")
+  @Test("a deletion updates the devices of users who had not read the message")
   func deletion() {
     let deleted = event(.deletion(tea, .numbered(5), at: .room(5)))
     let cases: [(UInt64, FanOut.Decision)] = [
@@ -214,7 +214,7 @@ private func decisions(
       decisions(on: reply, in: context, recipient(carla, [phone(carlasPhone)])) == [.silent(.nothingToClear)])
   }
 
-  @Test("a user who has left is updated; later changes do not concern the user")
+  @Test("a user who leaves gets an update, and no later changes of the room")
   func departure() {
     let gone = recipient(ben, .left(at: LogPosition(9)), [phone(bensPhone, roomChanges: true)])
     #expect(decisions(on: event(.departed(tea, ben)), gone) == [notify(.update)])
@@ -236,7 +236,7 @@ private func decisions(
       decisions(on: event(change, by: ben, on: bensPhone), recipient(ben, devices)).first == .silent(.ownDevice))
   }
 
-  @Test("a device that shows no alert of a change still learns of it if it asked for changes")
+  @Test("a device that gets no alert of a change gets a roomChange if it asked for changes")
   func fallback() {
     let reaction = event(.reaction(tea, .numbered(5), emoji: "👍", messageAuthor: ben))
     let preferences = UserPreferences(mutedKinds: [.reaction])
@@ -253,7 +253,7 @@ private func decisions(
     mutedUntil: Timestamp? = nil, level: NotificationLevel? = nil
   ) -> FanOut.Membership { .member(FanOut.Member(mutedUntil: mutedUntil, level: level)) }
 
-  @Test("a mute holds until its time and not at it, and for mentions too")
+  @Test("a mute applies before its end and not at it, also to mentions")
   func muted() {
     let cases: [(Int64, FanOut.Decision)] = [
       (1, .silent(.mutedRoom)), (0, notify(.mention)), (-1, notify(.mention)),
@@ -317,7 +317,7 @@ private func decisions(
     #expect(decisions(on: read, annas) == [notify(.update)])
   }
 
-  @Test("in quiet hours an alert is silent; what is silent anyway does not change")
+  @Test("in quiet hours alerts are silent; silent kinds do not change")
   func quiet() throws {
     let hours = QuietHours(
       from: try #require(TimeOfDay("00:00")), to: try #require(TimeOfDay("00:01")), timeZone: "UTC")
@@ -380,7 +380,7 @@ extension PushEvent.Change {
   func hours(from: String, to: String, zone: String, now: String, isQuiet: Bool) throws {
     var time = try time(now)
     let hours = try hours(from, to, zone)
-    // The second time it is remembered.
+    // The second result is from memory.
     let found = [time.isIn(hours), time.isIn(hours), time.isIn(nil)]
     #expect(found == [isQuiet, isQuiet, false])
   }

@@ -41,7 +41,7 @@ struct InformationalResponseLimitSpecs {
     return statuses
   }
 
-  @Test("are passed on up to the limit, which applies to each final response separately")
+  @Test("are passed on up to the limit; each final response resets the count")
   func upToTheLimit() throws {
     let hints = String(repeating: Self.hint, count: InformationalResponseLimit.maximum)
     for _ in 1...3 {
@@ -53,7 +53,7 @@ struct InformationalResponseLimitSpecs {
     _ = try channel.finish()
   }
 
-  @Test("close the connection beyond the limit, and those that were already received are dropped")
+  @Test("close the connection above the limit, and the rest of those already received is dropped")
   func beyondTheLimit() throws {
     try request()
     let hints = String(repeating: Self.hint, count: InformationalResponseLimit.maximum + 1_000)

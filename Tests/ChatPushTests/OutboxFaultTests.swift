@@ -16,14 +16,14 @@ private func company(devices: UInt64) -> MemoryLog {
   return MemoryLog(script.events)
 }
 
-/// An outbox or a log that fails for a while costs little and does not stop the rest of the server.
+/// While the outbox or the log fails, push uses few resources and does not stop the rest of the server.
 @Suite(.timeLimit(.minutes(2))) struct OutboxFaultTests {
   /// How long the dispatcher pauses after a failure.
   private static let pause = Duration.milliseconds(500)
   /// How long a test counts attempts.
   private static let counting = Duration.milliseconds(1200)
 
-  @Test("an outbox that is behind does not delay the start; messages sent meanwhile are pushed later, older ones never")
+  @Test("an outbox that is behind does not delay the start; only messages sent after the start are pushed later")
   func isBehind() async throws {
     let (folder, log, sender) = (TemporaryFolder(), company(devices: 2), ScriptedSender())
     log.send(1)
@@ -38,7 +38,7 @@ private func company(devices: UInt64) -> MemoryLog {
     }
   }
 
-  @Test("an outbox that halts at the start says so, and can be closed")
+  @Test("an outbox that halts at the start is reported, and can be closed")
   func halts() async throws {
     let (folder, log, sender) = (TemporaryFolder(), company(devices: 1), ScriptedSender())
     log.makeUnreadable()
@@ -49,7 +49,7 @@ private func company(devices: UInt64) -> MemoryLog {
     #expect(sender.sent.isEmpty && sender.isClosed)
   }
 
-  @Test("attempts that find the outbox behind are made again after a pause, however many devices wait")
+  @Test("attempts that find the outbox behind are repeated only after a pause, however many devices wait")
   func pausesAttempts() async throws {
     let devices = 200
     let (folder, log, sender) = (TemporaryFolder(), company(devices: UInt64(devices)), ScriptedSender())

@@ -94,7 +94,7 @@ private func company() -> Script {
     #expect(try dump(build(script.events))["report"] == [])
   }
 
-  @Test("a message makes a row for each device of each other member, with the badge at that very message")
+  @Test("a message adds a row for each device of each other member, with the badge right after the message")
   func enumerates() throws {
     var script = company()
     script.baseline()
@@ -145,7 +145,7 @@ private func company() -> Script {
     #expect(Set(try pending(build(script.events)).map(\.position)) == [position])
   }
 
-  @Test("imports, mutes, left members, devices without tokens and later joins make no row")
+  @Test("imports, mutes, former members, devices without tokens and later joins add no row")
   func silence() throws {
     var script = company()
     script.baseline()
@@ -167,7 +167,7 @@ private func company() -> Script {
     #expect(try pending(build(script.events)).filter { $0.position < added } == [])
   }
 
-  @Test("a mute that ended before the message does not silence it, and the other rooms count in the badge")
+  @Test("a mute that ended before the message has no effect, and the other rooms count in the badge")
   func badgeOverRooms() throws {
     var script = company()
     script.create(cake, by: anna, ben)
@@ -180,7 +180,7 @@ private func company() -> Script {
     #expect(rows.map(\.badge) == [1, 2] && rows.last?.position == position)
   }
 
-  @Test("a device that is added after joins is notified for all of its user's rooms, a removed one for none")
+  @Test("a device that is added after joins is notified of all of its user's rooms, a removed one of none")
   func devicesComeAndGo() throws {
     var script = Script()
     for (user, name) in [(anna, "Anna"), (ben, "Ben")] { script.register(user, name) }
@@ -262,7 +262,7 @@ private func company() -> Script {
     script.user(ben, .devices(.updated(bensPhone, .with("newer"))))
     #expect(try token() == "newer")
     script.user(ben, .devices(.tokenInvalidated(bensPhone, PushToken(provider: .apns, token: "b"))))
-    #expect(try token() == "newer", "an old token's death is not the new one's")
+    #expect(try token() == "newer", "an invalid old token does not affect the new one")
     script.user(ben, .devices(.tokenInvalidated(bensPhone, PushToken(provider: .apns, token: "newer"))))
     #expect(try token() == nil)
   }
@@ -275,7 +275,7 @@ private func company() -> Script {
     #expect(try dump(build(events, rows: size)) == dump(build(events)))
   }
 
-  @Test("a transaction ends with the message that comes to the limit of rows")
+  @Test("a transaction ends with the message that reaches the limit of rows")
   func boundedTransactions() throws {
     var script = company()
     script.baseline()
@@ -324,7 +324,7 @@ private func company() -> Script {
     return script.events
   }
 
-  @Test("a device with several tokens is reached through the first provider, and the outbox knows its description")
+  @Test("a device with several tokens is notified through the first provider, and the outbox has its description")
   func devices() throws {
     let tokens = PushProvider.allCases.map { PushToken(provider: $0, token: $0.name) }
     var script = Script()
@@ -366,7 +366,7 @@ private func company() -> Script {
     #expect(try found(script)[bensPhone] == FanOut.Device(id: bensPhone, token: nil))
   }
 
-  @Test("the outbox knows levels, threads, direct rooms and disabled users, and explains them afterwards")
+  @Test("levels, threads, direct rooms and disabled users decide who is notified, and can be explained afterwards")
   func reasons() throws {
     let root = ThreadRoot(message: .numbered(1), ordinal: 1)
     var script = Script()

@@ -18,7 +18,7 @@ import Testing
     return size < 0 ? -size * 1024 : size * page
   }
 
-  @Test("all connections to the read models and the push outbox cache 64 MiB at most, also after they were far behind")
+  @Test("the connections to all read models and the push outbox cache at most 64 MiB, also after they were far behind")
   func bytesOfAllConnections() throws {
     let folder = TemporaryFolder()
     try ProjectionFile.makeDirectory(folder.path)

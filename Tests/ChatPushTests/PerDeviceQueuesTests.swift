@@ -41,7 +41,7 @@ import Testing
     #expect(queues.oldest == nil && queues.count == 0 && queues.active == 0)
   }
 
-  @Test("a notification that failed is sent again when it is due, before its device's later ones")
+  @Test("a failed notification is sent again when it is due, before the later ones of its device")
   func retries() {
     var queues = PerDeviceQueues()
     take([key(1), key(2), key(3, bensTablet)], into: &queues)
@@ -59,7 +59,7 @@ import Testing
       queues.next(at: start + .seconds(2)) == .init(key: key(2), number: 1), "attempts are counted by notification")
   }
 
-  @Test("retries hold half of the slots at most, and the others are for first attempts")
+  @Test("retries use at most half of the slots, and the others are for first attempts")
   func retriesLeaveRoom() {
     var queues = PerDeviceQueues()
     let keys = keys(2 * queues.retries)
@@ -77,7 +77,7 @@ import Testing
     #expect(queues.next(at: later)?.number == 2, "the slot of a settled retry is free for the next")
   }
 
-  @Test("the devices of one user hold a quarter of the slots at most, with first attempts and with retries")
+  @Test("the devices of one user use at most a quarter of the slots, with first attempts and with retries")
   func attemptsOfUser() {
     var queues = PerDeviceQueues()
     let limit = queues.attemptsOfUser
@@ -98,7 +98,7 @@ import Testing
     #expect(queues.next(at: later) == nil)
   }
 
-  @Test("the first retry comes within a quarter of a second, later ones grow to a bound")
+  @Test("the first retry comes after at most a quarter of a second; later delays grow up to a maximum")
   func delays() {
     #expect(RetryPolicy.delay(after: 1, chance: 0) == .milliseconds(150))
     #expect(RetryPolicy.delay(after: 1, chance: 1) == .milliseconds(250))
@@ -108,7 +108,7 @@ import Testing
     #expect(RetryPolicy.delay(after: .max, chance: 1) == .seconds(75))
   }
 
-  @Test("outcomes name what was not delivered and what lies beyond the settled part")
+  @Test("an event lists what was not delivered, and all outcomes after the settled position")
   func gathering() {
     var gathered = GatheredOutcomes()
     #expect(!gathered.isOwed)
@@ -124,7 +124,7 @@ import Testing
     #expect(all.settledThrough == LogPosition(9) && all.outcomes.map(\.result) == [.abandoned])
   }
 
-  @Test("an event holds a bounded number of outcomes; the rest follows in the next")
+  @Test("an event has a maximum number of outcomes; the rest follows in the next event")
   func bounded() {
     var gathered = GatheredOutcomes()
     for position in 1...UInt64(GatheredOutcomes.perEvent + 1) { gathered.add(key(position), .abandoned) }
@@ -135,7 +135,7 @@ import Testing
     #expect(second.outcomes.count == 1 && !gathered.isOwed && second.settledThrough == LogPosition(5000))
   }
 
-  @Test("what was delivered behind the first outcome that is left is recorded with a later event")
+  @Test("deliveries after the first outcome that is left over are recorded with a later event")
   func boundedAmongDelivered() {
     var gathered = GatheredOutcomes()
     let last = UInt64(GatheredOutcomes.perEvent + 3)

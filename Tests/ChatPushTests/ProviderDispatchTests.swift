@@ -26,7 +26,7 @@ extension DeviceDescription {
 struct ProviderDispatchTests {
   private let lanes = [PushLane(.apns), PushLane(.fcm), PushLane(.webPush)]
 
-  @Test("a stopped provider keeps its notifications, is reported, and holds up no other")
+  @Test("a stopped provider keeps its notifications, is reported, and does not hold up the others")
   func stopped() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender(lanes: lanes) { notification, _ in
@@ -109,7 +109,7 @@ struct ProviderDispatchTests {
     }
   }
 
-  @Test("a device that changes its provider is reached through the new one, but not while that is stopped")
+  @Test("a device that changes its provider is notified through the new one, but not while that is stopped")
   func changedProvider() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender(lanes: lanes) { notification, attempt in

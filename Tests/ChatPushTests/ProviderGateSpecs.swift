@@ -8,7 +8,7 @@ struct ProviderGateSpecs {
 
   private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
 
-  @Test("is open while the provider runs, whatever happens to single notifications")
+  @Test("is open while the provider runs, even if single notifications fail")
   func running() {
     var gate = ProviderGate()
     for signal: ProviderGate.Signal in [.reached, .failed, .none] {
@@ -19,7 +19,7 @@ struct ProviderGateSpecs {
     }
   }
 
-  @Test("closes for as long as the provider says, lets one attempt try, and opens when that succeeds")
+  @Test("closes for as long as the provider says, then allows one trial, and opens when that succeeds")
   func paused() {
     var gate = ProviderGate()
     #expect(gate.end(isTrial: false, .paused(reason: "429", for: .seconds(30)), at: start) == .paused(reason: "429"))
@@ -39,7 +39,7 @@ struct ProviderGateSpecs {
     #expect(gate.end(isTrial: false, .paused(reason: "no connection", for: .zero), at: start) != nil)
     var now = start
     for seconds in [1, 2, 4, 8, 16, 32, 60, 60] {
-      // Others that were in flight make it no longer.
+      // Other attempts that were in flight do not prolong it.
       #expect(gate.end(isTrial: false, .paused(reason: "no connection", for: .zero), at: now) == nil)
       #expect(gate.opening(at: now) == .at(now + .seconds(seconds)))
       now += .seconds(seconds)
@@ -50,7 +50,7 @@ struct ProviderGateSpecs {
     #expect(gate.state == .paused(reason: "no connection"))
   }
 
-  @Test("obeys a longer Retry-After of a later response, but none of more than an hour")
+  @Test("obeys a longer Retry-After of a later response, up to an hour")
   func longerPause() {
     var gate = ProviderGate()
     _ = gate.end(isTrial: false, .paused(reason: "429", for: .seconds(10)), at: start)
@@ -60,7 +60,7 @@ struct ProviderGateSpecs {
     #expect(gate.opening(at: at(1)) == .at(at(3601)))
   }
 
-  @Test("stops once, tries every minute, and opens when a trial succeeds")
+  @Test("reports a stop once, allows a trial each minute, and opens when one succeeds")
   func stopped() {
     var gate = ProviderGate()
     #expect(gate.end(isTrial: false, .stopped(reason: "key"), at: start) == .stopped(reason: "key"))
@@ -102,7 +102,7 @@ struct ProviderGateSpecs {
     #expect(gate.opening(at: at(59)) == .at(at(60)))
   }
 
-  @Test("lets no more requests begin than the rate allows, and keeps unused ones for a tenth of a second")
+  @Test("allows as many requests as the rate, and keeps unused ones for a tenth of a second")
   func rate() {
     var gate = ProviderGate(requestsPerSecond: 100)
     var begun = 0

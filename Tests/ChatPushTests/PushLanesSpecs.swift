@@ -32,7 +32,7 @@ struct PushLanesSpecs {
     return lanes
   }
 
-  @Test("ask for the rows of each provider, behind what they have")
+  @Test("ask for the rows of each provider, after those they already have")
   func requests() throws {
     var lanes = PushLanes([PushLane(.apns), PushLane(.fcm)])
     let first = try #require(lanes.needed)
@@ -62,7 +62,7 @@ struct PushLanesSpecs {
     #expect(lanes.next(at: start)?.provider == .apns)
   }
 
-  @Test("a stopped provider keeps its notifications and holds up no other; what was not accepted does not count")
+  @Test("a stopped provider keeps its notifications and holds up no other; what it did not accept is no attempt")
   func stopped() throws {
     var lanes = try lanes()
     let firstStart = lanes.next(at: start)
@@ -92,7 +92,7 @@ struct PushLanesSpecs {
     #expect(lanes.next(at: later)?.provider == .apns)
   }
 
-  @Test("a full lane leaves the others their room")
+  @Test("a full lane does not take capacity from the others")
   func full() throws {
     var lanes = PushLanes([PushLane(.apns), PushLane(.fcm)])
     let request = try #require(lanes.needed)
@@ -101,7 +101,7 @@ struct PushLanesSpecs {
     #expect(other.provider == .fcm && other.freeCapacity == PerDeviceQueues.capacity)
   }
 
-  @Test("a device that has changed its provider says something about the new one")
+  @Test("an attempt for a device that has changed its provider counts for the new provider")
   func changedProvider() throws {
     var lanes = try lanes()
     let firstStart = lanes.next(at: start)
@@ -111,7 +111,7 @@ struct PushLanesSpecs {
     #expect(change?.provider == .fcm && lanes.closed == [.fcm])
   }
 
-  @Test("the lane of a webhook has no provider, and nothing that it reports is a change of one")
+  @Test("the lane of a webhook has no provider, so it reports no change of a provider")
   func webhook() throws {
     var lanes = PushLanes()
     let request = try #require(lanes.needed)

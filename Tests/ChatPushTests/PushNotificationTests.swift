@@ -10,7 +10,7 @@ import Testing
   private let log = UUIDBytes(high: 1, low: 2)
   private let key = PushNotificationKey(position: LogPosition(7), user: ben, device: bensPhone)
 
-  @Test("a delivery key is the same for the same log, event, user and device, and another for any other")
+  @Test("a delivery key is the same for the same log, event, user and device, and differs if any of them differs")
   func deliveryKeys() {
     let known = key.deliveryKey(logIdentity: log)
     #expect(known == key.deliveryKey(logIdentity: log))

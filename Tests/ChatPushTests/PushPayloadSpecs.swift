@@ -51,14 +51,14 @@ struct PushPayloadSpecs {
     #expect(payload.deliveryKey.hasPrefix(payload.id.filter { $0 != "-" }))
   }
 
-  @Test("alerts have no collapse ID; silent ones have that of their kind and room")
+  @Test("alerts have no collapse ID; silent notifications have one for their kind and room")
   func collapsing() {
     #expect(samplePayload(.alert(title: "", body: "")).collapseID == nil)
     #expect(samplePayload(.silent(setsBadge: true), kind: .update).collapseID == "update.\(tea)")
     #expect(samplePayload(.silent(setsBadge: false), kind: .roomChange).collapseID == "roomChange.\(tea)")
   }
 
-  @Test("it is of no use after a day")
+  @Test("it expires after a day")
   func lifetime() {
     let payload = PushPayload(sampleNotification())
     #expect(payload.secondsLeft(at: Timestamp(milliseconds: 1_000_000)) == 86_400)
@@ -98,7 +98,7 @@ struct PushPayloadSpecs {
 struct TokenScheduleSpecs {
   private let start = ContinuousClock.now
 
-  @Test("a token is used until its time is over")
+  @Test("a token is used until its lifetime ends")
   func lifetime() {
     var schedule = TokenSchedule()
     #expect(schedule.usable(at: start) == nil)
@@ -122,7 +122,7 @@ struct TokenScheduleSpecs {
     #expect(schedule.reject("b", at: start + .seconds(60)) && schedule.usable(at: start) == nil)
   }
 
-  @Test("all that wait for a token get the same, and a failure is not kept")
+  @Test("all requests that wait for a token get the same one, and a failure is not kept")
   func shared() async throws {
     let counter = Counter()
     let token = SharedToken {

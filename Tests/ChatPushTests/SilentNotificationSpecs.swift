@@ -23,17 +23,17 @@ struct SilentNotificationSpecs {
 
   private func positions(_ keys: [PushNotificationKey]) -> [UInt64] { keys.map(\.position.value) }
 
-  @Test("a newer one replaces an older one of its kind and room that was not sent yet")
+  @Test("a newer silent notification replaces an older one of its kind and room that was not sent yet")
   func replaced() {
     var queues = PerDeviceQueues()
     #expect(queues.take([silent(1), silent(2, .roomChange), silent(3, in: cake)]) == [])
     #expect(positions(queues.take([silent(4), silent(5, .roomChange), silent(6, .sent)])) == [1, 2])
     #expect(queues.count == 4 && queues.oldest == LogPosition(3))
-    #expect(queues.next(at: start)?.key.position == LogPosition(4), "it keeps the place of the one that it replaces")
+    #expect(queues.next(at: start)?.key.position == LogPosition(4), "it takes the place of the one that it replaces")
     #expect(queues.take([silent(7)]) == [], "what is being sent is not replaced")
   }
 
-  @Test("those that clear different notifications do not replace each other, and neither do alerts")
+  @Test("silent notifications that clear different things do not replace each other, and neither do alerts")
   func kept() {
     var queues = PerDeviceQueues()
     let rows = [
@@ -47,7 +47,7 @@ struct SilentNotificationSpecs {
     #expect(positions(queues.take([silent(16, .roomChange, message: .numbered(2))])) == [15])
   }
 
-  @Test("a device gets one each second, and no alert waits for that")
+  @Test("a device gets one silent notification each second, and alerts do not wait for that")
   func pace() {
     var queues = PerDeviceQueues()
     #expect(queues.take([silent(1), silent(2, in: cake)]) == [])
@@ -66,7 +66,7 @@ struct SilentNotificationSpecs {
     #expect(queues.next(at: start + pause * 2)?.key.position == LogPosition(4))
   }
 
-  @Test("one that was not sent starts no pause, and one that failed is sent again when it is due")
+  @Test("a silent notification that was not sent starts no pause; a failed one is sent again when it is due")
   func unsent() {
     var queues = PerDeviceQueues()
     #expect(queues.take([silent(1), silent(2, in: cake)]) == [])
@@ -127,7 +127,7 @@ struct SilentNotificationSpecs {
     #expect(queues.take([alert(last + 2)]) == [] && queues.freeCapacity == PerDeviceQueues.capacity - 1)
   }
 
-  @Test("an alert goes before a silent one that is newer, and what sets the badge goes before changes of rooms")
+  @Test("an alert goes before a newer silent notification, and those that set the badge go before changes of rooms")
   func order() {
     var queues = PerDeviceQueues()
     #expect(queues.take([silent(1, .roomChange), silent(2), alert(3), silent(4, in: cake), silent(5, .sent)]) == [])
@@ -142,7 +142,7 @@ struct SilentNotificationSpecs {
     #expect(sent == [2, 3, 4, 5, 1])
   }
 
-  @Test("no room waits longer because others change often")
+  @Test("a room that changes often does not delay the others")
   func fairness() {
     var queues = PerDeviceQueues()
     #expect(queues.take([silent(1), silent(2, in: cake)]) == [])
@@ -160,7 +160,7 @@ struct SilentNotificationSpecs {
   }
 
   @Test(
-    "whatever comes when, each is sent or replaced by a newer one, at most one each second, and the last badge is the newest",
+    "in any order, each is sent or replaced by a newer one, at most one each second, and the last badge is the newest",
     arguments: 1...40)
   func anyOrder(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -207,7 +207,7 @@ struct SilentNotificationSpecs {
     }
   }
 
-  @Test("those that are due at the same time keep their order")
+  @Test("elements that are due at the same time keep their order")
   func dueQueue() {
     var queue = DueQueue<Int>()
     for number in [3, 1, 2] { queue.add(number, due: start + .seconds(1)) }

@@ -108,7 +108,7 @@ struct WebPushSpecs {
     #expect((WebPushHosts(["push.example.net"]).origin(of: endpoint) != nil) == (excess <= 0))
   }
 
-  @Test("the usual hosts are those of the browsers")
+  @Test("the default hosts are the push services of the browsers")
   func usualHosts() {
     let hosts = WebPushHosts()
     for endpoint in [
@@ -149,7 +149,7 @@ struct WebPushSpecs {
     #expect(content.count == WebPushEncryption.contentBytes + min(excess, 0))
   }
 
-  @Test("what each status means")
+  @Test("each status has its result")
   func responses() {
     let expected: [(UInt, Expected)] = [
       (200, .delivered), (201, .delivered), (202, .delivered), (301, .rejected), (400, .rejected), (401, .rejected),

@@ -39,7 +39,7 @@ import Testing
       name: nil, type: nil, osVersion: nil, tokens: [PushToken(provider: .apns, token: "b")], notifications: level)
   }
 
-  @Test("nothing of a deleted message waits, in a thread or out of it, and the others do")
+  @Test("a deleted message, in a thread or not, is no longer sent; other messages are")
   func deletedMessages() throws {
     let root = ThreadRoot(message: .numbered(1), ordinal: 1)
     var script = company()
@@ -75,7 +75,7 @@ import Testing
     #expect(try found(script, here) == .withdrawn(.deleted) && text(found(script, there)) == "there")
   }
 
-  @Test("an edited message waits with its new text, cut like any other; an erased edit leaves none")
+  @Test("an edited message is sent with its new text, cut off like any other; after an erased edit it has none")
   func editedMessages() throws {
     var script = company()
     let position = script.send("of before", to: tea, by: anna)
@@ -90,7 +90,7 @@ import Testing
     #expect(try text(found(script, position)) == "")
   }
 
-  @Test("nothing of a deleted room waits, before its rows are taken out and after")
+  @Test("nothing of a deleted room is sent, both before and after its rows are removed")
   func deletedRooms() throws {
     var script = company()
     script.create(cake, by: anna, ben)
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("every table of the outbox's file with rows of a room is cleared with it")
+  @Test("when a room is deleted, its rows are deleted from every table of the outbox")
   func clearsEveryTable() throws {
     let owning = try build([]).read { database in
       try String.fetchAll(
@@ -172,7 +172,7 @@ import Testing
     #expect(try text(found(script, position)) == "hello")
   }
 
-  @Test("a device that now wants mentions only is still notified of those by name or of all, and of a direct message")
+  @Test("a device that now only wants mentions still gets those of its user or everyone, and direct messages")
   func mentions() throws {
     var script = company()
     script.room(cake, .lifecycle(.created(RoomCreation(kind: .direct, name: "", creator: anna))), by: anna)
@@ -279,7 +279,7 @@ import Testing
     try result.get()
   }
 
-  @Test("a token that has moved to another user's device is not used, though the outbox does not know yet")
+  @Test("a token that has moved to another user's device is not used, even if the outbox has not applied that yet")
   func waitsForWhatIsDurable() async throws {
     try await withAttempts(patienceMilliseconds: PushDispatcher.patienceMilliseconds) { log, dispatcher, sender, key in
       log.hold()
@@ -296,7 +296,7 @@ import Testing
     }
   }
 
-  @Test("a device gets nothing of a room that it shows at the time of the attempt")
+  @Test("a device gets no notification of a room that it shows at the time of the attempt")
   func roomOpen() async throws {
     let shown = Mutex(true)
     let isOpen: OpenRoomCheck = { room, device, user in
