@@ -1,4 +1,4 @@
-"""Push notifications: every device that should be notified is, once, with the right badge, and no other device is."""
+"""Push notifications: each device that must be notified is notified once, with the right badge; no other device is."""
 
 import json
 import pathlib
@@ -47,7 +47,7 @@ def lines(sink: pathlib.Path) -> list[dict]:
 
 
 def alerts(sink: pathlib.Path) -> list[dict]:
-    """The notifications that show something."""
+    """The alerts."""
     return [line for line in lines(sink) if not line["silent"]]
 
 
@@ -342,14 +342,14 @@ def test_outcomes_of_notifications_are_in_the_log(posting, receiver):
     settled(posting, sent[-1]["position"])
     seconds, recorded = time.monotonic() - began, len(recorded_outcomes(posting)) - before
     assert recorded <= seconds / GATHERING_SECONDS + 1, f"{recorded} events in {seconds} s: outcomes are not gathered"
-    assert [receipt.body["badge"] for receipt in receiver.taken()] == list(range(1, 51)), "a device is told in order"
+    assert [receipt.body["badge"] for receipt in receiver.taken()] == list(range(1, 51)), "not in order"
 
 
 # ---- failures ----
 
 
 class Company:
-    """People with devices in two rooms, and who of them must be notified of what."""
+    """People with devices in two rooms, and what they said there."""
 
     def __init__(self, world: World, source: random.Random):
         self.source = source
@@ -386,8 +386,8 @@ class Company:
 
 
 def recount(data: pathlib.Path) -> dict[tuple[int, str], tuple[str, int]]:
-    """For each event, the users whose devices get a notification, with its kind and the badge directly after the event,
-    calculated only from the audit."""
+    """The kind and the badge of each notification, by position and user, calculated only from the audit. The badge is
+    the one right after the event."""
     last: dict[str, int] = {}
     markers: dict[str, dict[str, int]] = {}
     muted: set[tuple[str, str]] = set()
@@ -422,7 +422,7 @@ def recount(data: pathlib.Path) -> dict[tuple[int, str], tuple[str, int]]:
 
 
 class Chaos:
-    """Responds at random with an error, too late, or with a dead token. A dead token stays dead."""
+    """Responds at random with an error, too late, or that the token is dead. A dead token stays dead."""
 
     def __init__(self, source: random.Random):
         self.source = source
@@ -454,7 +454,7 @@ def send_randomly(person: Person, company: Company, source: random.Random, stop:
     try:
         while not stop.is_set():
             room = source.choice(company.rooms_of(person))
-            # Whoever sends a message has read everything before it.
+            # Sending a message marks everything before it as read.
             if company.said[room] and source.random() < 0.3:
                 read = source.choice(company.said[room][-5:])
                 assert api.request("PUT", f"{room.path}/read-marker", {"messageId": read}).status_code in (200, 201)
@@ -528,7 +528,7 @@ def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notification(tmp_pa
 
 
 def check_replaced(replaced: set[tuple[int, str, str]], expected: dict[tuple[int, str], tuple[str, int]]) -> None:
-    """Only a silent notification is replaced, and only by a later one of the same kind."""
+    """Only silent notifications are replaced, and only by a later one of the same kind."""
     for position, user, _ in replaced:
         kind, _ = expected[position, user]
         assert kind in SILENT_KINDS, f"the {kind} at {position} was replaced"
@@ -538,8 +538,8 @@ def check_replaced(replaced: set[tuple[int, str, str]], expected: dict[tuple[int
 
 
 def check_receipts(receiver: Receiver, company: Company, expected: dict[tuple[int, str], tuple[str, int]]) -> None:
-    """Everything that arrived, delivered or not, was for its recipient, signed, with one key each, of the right kind and
-    with the right badge."""
+    """Everything that arrived, delivered or not, was signed and for its recipient, and had the right kind and badge.
+    Each notification had one key."""
     assert receiver.faults == []
     keys: dict[tuple[int, str, str], str] = {}
     for receipt in receiver.taken():

@@ -1,4 +1,4 @@
-"""Notifications to Apple's devices, against a stand-in for APNs that checks what Apple's documentation demands."""
+"""Notifications to Apple's devices, with a stand-in for APNs that checks what Apple's documentation requires."""
 
 import uuid
 from collections import Counter
@@ -77,7 +77,7 @@ def test_a_provider_token_is_renewed_before_an_hour_is_over(tmp_path, services):
             services.apns.now = lambda minutes=minutes: real() + minutes * 60
             arrives(services, phone, anna.send(room, f"after {minutes} minutes"))
             tokens.append(len(services.apns.provider_tokens))
-        # The stand-in itself refuses tokens that are older than an hour or renewed within 20 minutes.
+        # The stand-in rejects tokens that are older than an hour or renewed within 20 minutes.
         assert tokens == [1, 1, 2, 2, 3]
     finally:
         server.end()
@@ -198,7 +198,7 @@ def crowd(server, services, devices: int):
 
 
 def check_all(services, phones, sent: list[dict], at_most: int) -> None:
-    """Each device has got each notification, in order, and at most so often. A repeat is the same notification."""
+    """Each device got each notification in order, at most `at_most` times. A repeat is the same notification."""
     for phone in phones:
         for event in sent:
             arrives(services, phone, event)
@@ -249,7 +249,7 @@ def test_the_limit_on_streams_is_obeyed(notifying, services):
     services.apns.latency = lambda: 0.02
     anna, phones, room = crowd(notifying, services, 30)
     sent = [anna.send(room, f"{number}") for number in range(3)]
-    # The stand-in complains about a stream too many.
+    # The stand-in reports each stream above the limit as a fault.
     check_all(services, phones, sent, at_most=1)
 
 

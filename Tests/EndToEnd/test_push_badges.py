@@ -1,4 +1,4 @@
-"""The last badge on each device is what `GET /v1/badge` returns, whatever happened before, and on which device."""
+"""After any operations on any devices, the last badge on each device is what `GET /v1/badge` returns."""
 
 import random
 from dataclasses import dataclass, field
@@ -26,13 +26,13 @@ class Member:
     person: Person
     own: str
     other: str
-    # What the app on the first device has shown because of what the user did there: the badges, by position.
+    # The badges that the app on the first device showed after the user's own operations there, by position.
     shown: dict[int, int] = field(default_factory=dict)
-    # What the server has said after each operation of anybody, in order: the position and the badge.
+    # What the server returned after each operation of any user, in order: the position and the badge.
     right: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
 
     def did(self, receipt: dict) -> None:
-        """The app that acts does not wait for a push to know its badge."""
+        """The app on the device that acts updates its badge without a push."""
         self.shown[recorded_position(receipt)] = self.badge()
 
     def badge(self) -> int:
@@ -40,7 +40,7 @@ class Member:
 
 
 class Mix:
-    """Does one thing after another in rooms of a few people."""
+    """Performs random operations in rooms of a few people."""
 
     def __init__(self, world: World, seed: int):
         self.world, self.source = world, random.Random(seed)
@@ -62,7 +62,7 @@ class Mix:
         return Member(world.user(nickname, deviceId=own), own, new_id())
 
     def step(self) -> None:
-        """Does one thing, if it is possible."""
+        """Performs one operation, if it is possible."""
         action = self.source.choice(
             [self.send] * 5 + [self.read] * 3 + [self.mark, self.delete, self.delete, self.reply, self.read_thread,
                                                  self.react, self.edit, self.leave, self.remove])
@@ -108,7 +108,7 @@ class Mix:
         return self._moves(member, f"{room.path}/unread-mark", self._any(room))
 
     def _moves(self, member: Member, path: str, message: str | None) -> bool:
-        """A message from before the member joined cannot be read, and one before the marker changes nothing."""
+        """A member cannot read a message from before the join, and reading one before the marker changes nothing."""
         response = message and member.person.request("PUT", path, {"messageId": message})
         if response is None or response.status_code != 201:
             return False
@@ -140,7 +140,7 @@ class Mix:
         return bool(mine)
 
     def leave(self, room: Room, member: Member) -> bool:
-        """And then the owner adds the member again, most of the time."""
+        """After that, the owner usually adds the member again."""
         owner = self.members[0]
         if member is owner or len(self.inside[room]) == 2:
             return False
@@ -163,10 +163,9 @@ class Mix:
         return True
 
     def wrong_badges(self, receiver: Receiver) -> list[str]:
-        """What devices showed wrongly after each operation, and what those show wrongly in the end that only show what is
-        pushed to them."""
+        """The wrong badges on devices: after each operation, and at the end if a device only shows what was pushed."""
         shown = self._shown(receiver)
-        # A notification that was given up because of the next operation never showed its badge. In the end, the badge is
+        # A notification that was given up because of the next operation never set its badge. At the end, the badge is
         # right without it.
         given_up = [(position, id) for position, _, id in abandoned(self.world.server.data)]
         wrong = []
@@ -185,8 +184,8 @@ class Mix:
         return wrong
 
     def _shown(self, receiver: Receiver) -> dict[str, dict[int, int | None]]:
-        """The badges that devices show after each position, by device; None where that is unknown. What a device shows comes
-        from the notification with the highest position."""
+        """The badges that devices show after each position, by device; None where that is unknown. A device shows the
+        badge of the notification with the highest position."""
         owners = {id: member for member in self.members for id in (member.own, member.other)}
         shown: dict[str, dict[int, int | None]] = {member.own: dict(member.shown) for member in self.members}
         for receipt in receiver.taken():
@@ -242,7 +241,7 @@ def test_each_badge_is_right_after_each_operation(world, receiver, gate, seed):
 
 
 def test_the_last_badge_is_right_after_notifications_have_waited(world, receiver, gate):
-    """Some of them are not sent any more, because of what has happened since."""
+    """Some of them are no longer sent, because of what happened in the meantime."""
     mix = Mix(world, 4)
     for _ in range(ROUNDS):
         gate.is_open.clear()
@@ -261,7 +260,7 @@ def becomes_right(mix: Mix, receiver: Receiver) -> None:
 
 
 def test_a_message_that_is_deleted_before_it_is_pushed_leaves_no_wrong_badge(world, receiver, gate):
-    """What is sent has read everything before: the sender's other devices must learn of that."""
+    """Sending marks everything before as read, so the sender's other devices need the new badge."""
     gate.is_open.set()
     anna, ben = world.users("Anna", "Ben")
     room, phone = anna.room("Tea", ben), new_id()

@@ -74,7 +74,7 @@ def test_an_access_token_is_renewed_before_it_expires(tmp_path, services):
             arrives(services, phone, anna.send(room, f"after {minutes} minutes"))
             grants.append(services.fcm.grants)
         assert grants == [1, 1, 2, 2]
-        # No request came with an expired token.
+        # No request had an expired token.
         assert [push.access_token for push in services.fcm.taken()] == [1, 1, 2, 2]
     finally:
         server.end()
@@ -109,7 +109,7 @@ def test_each_documented_error_of_a_device_has_its_effect(notifying, services):
 
     def respond(push) -> Reply | None:
         code = planned.pop(push.token, None)
-        # Without it, some errors are followed by long pauses.
+        # Without Retry-After, some errors cause long pauses.
         headers = {"retry-after": "1"} if code in RETRIED_CODES else {}
         return code and services.fcm.error(code, headers=headers)
 

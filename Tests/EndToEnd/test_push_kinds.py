@@ -1,7 +1,7 @@
 """Each kind of notification at each push service: which devices get it, what it contains and how it is shown.
 
-The tests share a server. Each has a room of its own, and asks `hansard push explain` about every event that it causes. At
-the end, everything that was decided must have arrived, once, and nothing else.
+The tests share a server. Each has a room of its own, and asks `hansard push explain` about every event that it causes.
+At the end, each notification that was decided on must have arrived once, and nothing else.
 """
 
 import uuid
@@ -27,8 +27,8 @@ SERVICES = (APNS, FCM, WEB_PUSH)
 
 @pytest.fixture(scope="module")
 def cast(devices):
-    """Anna and Ben are logged in on a device each, and have others. Carla's devices and one of Anna's learn of changes in
-    rooms. Dora is in no room."""
+    """Anna and Ben are each logged in on one device, and have others. Anna's and Carla's devices get changes of rooms.
+    Dora is in no room."""
     cast = SimpleNamespace(devices=devices)
     cast.anna = devices.own("anna own", "Anna", roomChanges=True)
     devices.add("anna other", cast.anna, SANDBOX, roomChanges=True)
@@ -51,7 +51,7 @@ def each(names: set[str], decision: str) -> dict[str, str]:
 
 
 def said_by_anna(cast, **decisions: str) -> dict[str, str]:
-    """What the devices get of something that Anna does on her device: `bens` and `carlas` devices, and her `other` one."""
+    """What each device gets when Anna acts on her own device: `bens` and `carlas` devices, and her `other` one."""
     return {
         "anna own": "ownDevice", "anna other": decisions["other"], **each(cast.bens, decisions["bens"]),
         **each(cast.carlas, decisions["carlas"])}
@@ -62,7 +62,7 @@ def say(person, room: Room, text: str = "The kettle is on.", **more) -> dict:
 
 
 def has(arrived: Arrival, **fields) -> None:
-    """The notification has these fields and no others, besides those that each has."""
+    """The notification has these fields, and those that every notification has, and no others."""
     always = {"position": arrived.position, "deliveryKey": arrived.key, "badge": arrived.badge}
     expected = always | {name: value for name, value in fields.items() if value is not None}
     if arrived.service == FCM:
@@ -96,8 +96,8 @@ def is_alert(arrived: Arrival, title: str, body: str | None, room: str | None = 
 
 
 def is_silent(arrived: Arrival, room: Room, sets_badge: bool = True) -> None:
-    """The device shows nothing. The notification replaces an earlier one of the same kind that clears the same: the room,
-    a thread, or a deleted message."""
+    """The device shows nothing. The notification replaces an earlier one of the same kind for the same room, thread or
+    deleted message."""
     push, fields = arrived.push, arrived.fields
     collapse = f"{arrived.kind}.{room.id}"
     if arrived.kind != "roomChange" and "threadId" in fields:
@@ -149,7 +149,7 @@ def test_a_message_is_an_alert_for_others_and_silent_on_the_senders_other_device
         assert arrived.badge == badge + 1
     own = cast.devices.arrived(sent, "anna other")["anna other"]
     is_silent(own, room)
-    # What is sent has read everything before.
+    # Sending marks everything before as read.
     has(own, kind="sent", clearedThrough=sent["id"], **fields)
 
 
@@ -175,7 +175,7 @@ def test_mentions_replies_and_direct_rooms(cast, room):
     cast.ben.put(f"{room.message(root)}/thread/following", {"follows": True})
     reply = say(cast.anna, room, "reply", threadId=root)
     assert devices.decided(reply) == said_by_anna(cast, bens="reply", carlas="notFollowing", other="sent")
-    # The thread is not the room: the room's notifications stay.
+    # The thread is not the room's timeline, so the room's notifications stay.
     own = devices.arrived(reply, "anna other")["anna other"]
     has(
         own, kind="sent", roomId=room.id, messageId=reply["id"], threadId=root, clearedThrough=reply["id"],
@@ -204,7 +204,7 @@ def test_a_scheduled_message_reminds_its_author_too(cast, room):
     for arrived in cast.devices.arrived(sent, "anna own", *cast.bens_others).values():
         is_alert(arrived, "Tea", "Anna: Tea time", room.id)
         has(arrived, kind="reminder", roomId=room.id, messageId=sent["id"], senderId=cast.anna.id)
-    # Who is mentioned, or follows the thread, learns of that.
+    # A mentioned user gets a `mention`, a follower of the thread a `reply`.
     mention = scheduled(cast.anna, room, "Ben?", mentions={"users": [cast.ben.id]})
     assert cast.devices.decided(mention) == each(everybody, "reminder") | each(cast.bens, "mention")
     cast.ben.put(f"{room.message(mention['id'])}/thread/following", {"follows": True})
@@ -381,14 +381,14 @@ def test_each_change_of_a_room_is_silent_and_only_for_devices_that_ask(cast):
     by_anna = said_by_anna(cast, bens="roomChangesOff", carlas="roomChange", other="roomChange")
     for name, event in changes.items():
         assert (name, cast.devices.decided(event)) == (name, by_anna)
-    # A joining member's own devices, too.
+    # The joining member's own devices get it, too.
     assert cast.devices.decided(joined) == by_anna | {"anna own": "roomChange"}
     ben_takes_back = ben.delete(reaction_path(room, ben_reacts["messageId"], THUMB))
     expected = {"ben own": "ownDevice", **each(cast.bens_others, "roomChangesOff"), **each(cast.carlas, "roomChange")}
     assert cast.devices.decided(ben_takes_back) == expected | {"anna own": "roomChange", "anna other": "roomChange"}
     added = anna.put(f"{room.path}/members/{dora.id}")
     assert cast.devices.decided(added) == by_anna | {"dora": "added"}
-    # Who leaves before gets only the update.
+    # A user who leaves gets only the update.
     cast.devices.arrived(added, "dora")
     left = dora.post(f"{room.path}/leave")
     assert cast.devices.decided(left) == by_anna | {"dora": "update", "anna own": "roomChange"}

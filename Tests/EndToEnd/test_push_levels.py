@@ -1,4 +1,4 @@
-"""What devices are notified of, by level, mentions, threads and direct rooms; disabled accounts get nothing."""
+"""Which messages notify a device, by level, mention, thread and direct room. Disabled accounts get nothing."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What users, rooms and devices prefer: which notifications they get, how they arrive, and what they contain.
+"""Preferences of users, rooms and devices: which notifications are sent, how they arrive, and what they contain.
 
 Most tests share a server, and ask `hansard push explain` for the decisions. The two tables of docs/push.md are compared
 with it, cell by cell.
@@ -50,7 +50,7 @@ def say(person, room: Room, text: str = "hello", **more) -> dict:
 
 # MARK: Each kind under each preference
 
-# For each column of the table, what a member of a room does.
+# For each column of the table, what a member of a room does to get the preference.
 COLUMNS = {
     "level mentions": lambda user, room: user.patch(PREFERENCES, {"notifications": "mentions"}),
     "level none": lambda user, room: user.patch(PREFERENCES, {"notifications": "none"}),
@@ -58,15 +58,15 @@ COLUMNS = {
     "mutedKinds": lambda user, room: user.patch(PREFERENCES, {"mutedKinds": list(ALERTS)}),
     "quiet hours": lambda user, room: user.patch(PREFERENCES, {"quietHours": quiet_now()}),
 }
-# Besides them, users who have switched off one kind.
+# The same, and for each kind a user who has switched it off.
 SETTINGS = COLUMNS | {
     kind: lambda user, room, kind=kind: user.patch(PREFERENCES, {"mutedKinds": [kind]}) for kind in ALERTS}
 
 
 @pytest.fixture(scope="module")
 def rows(devices) -> dict[str, dict[str, dict[str, dict]]]:
-    """For each of `SETTINGS`, for each kind, what the server says about a device that learns of no changes in rooms, and
-    about one that does (`plain` and `changes`)."""
+    """For each of `SETTINGS` and each kind, the server's decision about a device without `roomChanges` (`plain`) and
+    about one with them (`changes`)."""
     anna, users = devices.world.user("Anna"), {name: devices.world.user(name) for name in SETTINGS}
     for name, user in users.items():
         devices.add(f"{name}: plain", user)
@@ -201,7 +201,7 @@ def test_a_block_applies_to_all_but_updates(devices):
         response = anna.request("PUT", path, body)
         if response.status_code == 201:
             assert devices.decided(response.json()) == dict.fromkeys(names, "blocked")
-    # What the user does is no concern of the block.
+    # The block does not apply to what the user does.
     ben.delete(f"/v1/me/blocked-users/{anna.id}")
 
 
@@ -259,7 +259,7 @@ def erased_reason(folder) -> str:
     server = Server(folder / "data", "--push-file", folder / "sink").start()
     try:
         anna, ben = World(server).users("Anna", "Ben")
-        # What was Anna's own would be erased with her.
+        # A room of Anna's own would be erased with her.
         room = ben.room("Tea", anna)
         phone = device(ben, "b")
         sent = anna.send(room, "hello")
@@ -275,7 +275,7 @@ def erased_reason(folder) -> str:
 
 # MARK: Quiet hours
 
-# Each crosses midnight, or not, in a zone with or without summer time.
+# Some span midnight, and some zones have summer time.
 HOURS = [
     {"from": "22:00", "to": "07:00", "timeZone": "Europe/Berlin"},
     {"from": "07:00", "to": "22:00", "timeZone": "Europe/Berlin"},
@@ -285,7 +285,7 @@ HOURS = [
     {"from": "00:00", "to": "23:59", "timeZone": "UTC"},
     {"from": "23:59", "to": "00:00", "timeZone": "UTC"},
 ]
-# Just before and after beginnings and ends of these hours, in winter and in summer.
+# Just before and after the start and end of these hours, in winter and in summer.
 MOMENTS = [
     "2027-01-15T20:30:10", "2027-01-15T20:59:30", "2027-01-15T21:00:10", "2027-01-16T05:59:30", "2027-01-16T06:00:10",
     "2027-07-15T19:59:30", "2027-07-15T20:00:10", "2027-07-16T04:59:30", "2027-07-16T05:00:10",
@@ -382,13 +382,13 @@ def secret_events(world: World, users: list[Person], prepare) -> dict[str, list[
 
 
 def leaks(content: str) -> set[str]:
-    """What leaves the server although it must not."""
+    """The texts that leave the server although they must not."""
     found = {name for name, secret in SECRETS.items() if secret in content}
     return found | {name for name in ("emoji", "attachment") if json.dumps(name) in content} | (
         {"emoji"} if THUMB in content else set())
 
 
-# What the texts, names and so on of somebody who has previews contain altogether.
+# All texts and names that notifications with previews contain.
 EVERYTHING = {"text", "nickname", "room", "workspace", "type", "emoji", "attachment"}
 
 
@@ -505,7 +505,7 @@ def test_without_previews_no_text_and_no_name_is_posted(tmp_path):
             else:
                 assert leaks(content) == set() and not any(
                     {"text", "roomName", "workspaceName", "senderNickname", "type"} & body.keys() for body in posted())
-                # They are alerts all the same.
+                # They are alerts nevertheless.
                 assert {body["kind"] for body in posted() if not body["silent"]} == set(ALERTS)
         assert receiver.faults == []
     finally:
@@ -537,8 +537,8 @@ def posting(tmp_path, receiver):
     server.end()
 
 
-# What a user changes while notifications wait, and what becomes of that of a message, of a mention, and of a change in the
-# room.
+# What a user changes while notifications wait, and the outcome of the notification of a message, of a mention, and of a
+# change of the room.
 CHANGES = {
     "nothing": (lambda user, room, phone: None, None, None, None),
     "kind off": (

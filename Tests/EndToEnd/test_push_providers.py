@@ -1,4 +1,4 @@
-"""Several push services at once: each device by its own, once, and none delays the others."""
+"""Several push services at once: each device is notified once, through its own service, and none delays the others."""
 
 import json
 import time
@@ -64,13 +64,13 @@ def test_a_stopped_provider_keeps_its_notifications_and_delays_no_other(notifyin
     first = anna.send(room, "first")
     detail = becomes(notifying, PROVIDERS[stopped], "stopped")["detail"]
     assert detail in notifying.tail(), "the server's log does not say it"
-    # More than may be in flight at once.
+    # More notifications than can be in flight at once.
     sent = [first, *(anna.send(room, f"{number}") for number in range(40))]
     for kind in set(phones) - {stopped}:
         arrives(services, phones[kind], sent[-1])
         assert [one.badge for one in services.arrivals(phones[kind].token)] == list(range(1, 42))
         assert provider(notifying, PROVIDERS[kind]) == {"name": PROVIDERS[kind], "state": "running", "detail": None}
-    # Only the first notification was tried, and maybe again to see whether the provider works.
+    # Only the first notification was tried, perhaps again to see whether the provider works.
     assert {one.position for one in services.arrivals(phones[stopped].token)} == {first["position"]}
     readiness = Api(notifying).get("/readyz")
     assert readiness["status"] == "degraded"

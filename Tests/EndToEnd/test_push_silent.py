@@ -1,4 +1,4 @@
-"""Silent notifications collapse: a device gets at most one each second, and the last one says everything."""
+"""Silent notifications collapse: a device gets at most one each second, and the last one replaces the others."""
 
 from itertools import pairwise
 
@@ -46,7 +46,7 @@ def test_a_burst_of_read_markers_becomes_one_update_each_second(notifying, servi
 
 
 def test_no_update_is_lost_that_clears_something_else(notifying, services, people):
-    """Two rooms, a thread and two deleted messages: each device learns of all of them, and of nothing twice."""
+    """Two rooms, a thread and two deleted messages: each device gets one update for each of them."""
     anna, ben, phones, room = people
     other = anna.room("Cake", ben)
     root = ben.send(room, "root")["id"]
@@ -71,7 +71,7 @@ def test_no_update_is_lost_that_clears_something_else(notifying, services, peopl
 
 
 def test_the_last_badge_is_right_when_alerts_and_updates_alternate(notifying, services, people):
-    """An alert does not wait for an update before it, which then has the badge of when it is sent."""
+    """An alert does not wait for an earlier update, which then has the badge of the time when it is sent."""
     anna, ben, phones, room = people
     for number in range(MESSAGES):
         message = anna.send(room, f"{number}")

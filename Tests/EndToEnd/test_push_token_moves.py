@@ -20,7 +20,7 @@ def test_a_token_that_another_device_registers_leaves_the_old_device(world, anna
     moved = put(ben, new, apnsToken=token)
     assert (moved["position"], world.head) == (head + 1, head + 2), "it moves in the same command"
     assert providers(anna, old) == ["fcm"] and providers(ben, new) == ["apns"]
-    # The same text as a token of another provider is another token.
+    # The same text is a different token at another provider.
     put(ben, new_id(), fcmToken=token)
     assert providers(ben, new) == ["apns"]
 

@@ -1,4 +1,4 @@
-"""Notifications to browsers, against a stand-in for their push services that decrypts each message with `http-ece`."""
+"""Notifications to browsers, with a stand-in for their push services that decrypts each message with `http-ece`."""
 
 import contextlib
 import json

@@ -78,7 +78,7 @@ def delivered(receiver: Receiver) -> list[dict]:
 
 
 def alerts(notifications: list[dict]) -> list[str]:
-    """The texts of the notifications that show something."""
+    """The texts of the alerts."""
     return [notification["text"] for notification in notifications if not notification["silent"]]
 
 
@@ -226,7 +226,7 @@ def test_removed_banned_disabled_and_silent_users_are_not_notified(posting, rece
     opened(gate, receiver, anna, room)
     # The device that wants only mentions does not get the last message, so `opened` does not wait for it.
     comes_to(posting, mentioning, {phones[mentioned]: ("delivered", None)})
-    # The devices of those who are not members any more only learn of that.
+    # The devices of former members only get the `update` about that.
     for person, departure in departures.items():
         comes_to(posting, departure, {phones[person]: ("delivered", None)})
     arrived = delivered(receiver)

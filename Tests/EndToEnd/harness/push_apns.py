@@ -22,7 +22,7 @@ TEAM_ID, KEY_ID, TOPIC = "DEF123GHIJ", "ABC123DEFG", "com.example.chat"
 
 @dataclass(frozen=True)
 class ApnsPush:
-    """A notification that met all of Apple's demands."""
+    """A notification that met all of Apple's requirements."""
 
     token: str
     id: str | None
@@ -74,7 +74,7 @@ class Apns(Service):
         return private_pem(self.key)
 
     def expect_new_token(self) -> None:
-        """The next provider token may come early, because the server was restarted."""
+        """Allows the next provider token to come early, because the server was restarted."""
         self._renewed_at = None
 
     def answer(self, request: Request) -> Reply:

@@ -1,4 +1,4 @@
-"""What Apple's documentation demands of a request to APNs.
+"""What Apple's documentation requires of a request to APNs.
 
 https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
 """
@@ -11,7 +11,7 @@ from .push_service import Request
 
 PAYLOAD_BYTES = 4_096
 COLLAPSE_ID_BYTES = 64
-# No notification waits longer than 30 days. An expiration beyond that is in another unit.
+# APNs stores notifications for at most 30 days. A later expiration must be in a wrong unit.
 EXPIRATION_SECONDS = 30 * 86_400
 TOKEN = re.compile(r"[0-9a-fA-F]{2,200}")
 # The status for each documented reason.

@@ -1,4 +1,4 @@
-"""People with devices at all push services, what the server decides about each of these devices, and what arrives."""
+"""People with devices at all push services, what the server decides for each device, and what arrives."""
 
 from dataclasses import dataclass, field
 
@@ -89,7 +89,7 @@ class Devices:
         return wait_until(found, f"not all of {names} get a notification of {event}")
 
     def check(self) -> None:
-        """Each device got what was decided, once, and nothing else: of all events that a test asked about. Stops the
+        """For all events that a test asked about, each device got what was decided, once, and nothing else. Stops the
         server."""
         wait_until(lambda: not self._missing(), f"notifications are missing: {self._missing()}")
         self.server.stop()

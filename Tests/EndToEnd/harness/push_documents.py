@@ -4,7 +4,7 @@ from .places import DOCS
 
 
 def table(heading: str) -> list[dict[str, str]]:
-    """The rows of the table whose heading begins so. In each, the cells by the names of their columns, without quotes."""
+    """The rows of the table whose first line begins with `heading`: the cells by column, without backquotes."""
     lines = (DOCS / "push.md").read_text().splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith(f"| {heading}")]
     assert len(starts) == 1, f"the headings of {len(starts)} tables begin with {heading}"

@@ -28,13 +28,13 @@ CONTENT_TYPE = {"content-type": "application/json; charset=UTF-8"}
 
 @dataclass(frozen=True)
 class FcmPush:
-    """A message that met all of Google's demands. The names in it are in lowerCamelCase."""
+    """A message that met all of Google's requirements. The names in it are in lowerCamelCase."""
 
     token: str
     message: dict
     # The message as it arrived.
     body: dict
-    # The number of the access token with which it came.
+    # The number of the access token that the request had.
     access_token: int
     protocol: str
     connection: int
@@ -68,7 +68,7 @@ class Fcm(Service):
 
     def __init__(self, authority: Authority, respond: Callable = lambda push: None):
         self.respond: Callable[[FcmPush], str | Reply | None] = respond
-        # How a request for an access token ends, instead of a token.
+        # Returns another response to a request for an access token, or None.
         self.respond_to_grant: Callable[[], Reply | None] = lambda: None
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         self.now: Callable[[], float] = time.time
@@ -94,7 +94,7 @@ class Fcm(Service):
         return f"{self.url}/token"
 
     def expire_access_tokens(self) -> None:
-        """No access token is accepted any more, though its time is not over."""
+        """Rejects all current access tokens from now on, although they have not expired."""
         self.access_tokens = dict.fromkeys(self.access_tokens, 0)
 
     def answer(self, request: Request) -> Reply:
@@ -139,8 +139,8 @@ class Fcm(Service):
     # MARK: OAuth
 
     def _access_token(self, request: Request) -> int | None:
-        """The number of the access token, or None if it is not valid. An expired one is no fault: a client learns of
-        it from the response."""
+        """The number of the access token, or None if it is not valid. An expired one is no fault, because a client can
+        only see that in the response."""
         scheme, _, token = (request.header("authorization") or "").partition(" ")
         if scheme != "Bearer" or token not in self.access_tokens:
             self.complain(request, f"no access token, but {scheme!r}")

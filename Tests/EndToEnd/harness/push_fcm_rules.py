@@ -1,4 +1,4 @@
-"""What Google's documentation demands of a message that is sent with FCM's HTTP v1 API.
+"""What Google's documentation requires of a message that is sent with FCM's HTTP v1 API.
 
 https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
 """

@@ -1,8 +1,8 @@
 """Kills the server again and again while notifications go out, and checks afterwards what arrived.
 
-- Each device gets each notification at least once: of a message, of a message that its user sent elsewhere, and of a
-  marker that its user moved elsewhere. One that shows nothing may be replaced by a later one of the same kind and room.
-  No device gets anything else.
+- Each device gets a notification at least once for each message, for each message that its user sent on another device,
+  and for each marker that its user moved on another device. A silent notification may be replaced by a later one of the
+  same kind and room. No device gets anything else.
 - A notification arrives again only if it was rejected, if the server did not wait for the response, or if its outcome
   was not in the log when the server was killed. A repeat is the same for the service: it has the same ID, and replaces
   the same notifications.
@@ -45,7 +45,7 @@ class Plan:
     notifications: int
     devices: int
     seed: int
-    # How many markers are moved for each message, and how often a member sends it. Devices learn of both.
+    # How many markers are moved for each message, and the share of messages that a member sends. Both notify devices.
     reads: float = 0.5
     # The probability that a service responds with an error.
     faults: float = 0.01
@@ -76,7 +76,7 @@ class Settled:
 
     through: int = 0
     single: set[tuple[int, str, str]] = field(default_factory=set)
-    # Those of them that were not sent because a later one has the same content.
+    # Those of them that were not sent because a later one replaced them.
     replaced: set[tuple[int, str, str]] = field(default_factory=set)
 
     def has(self, position: int, device: Device) -> bool:
@@ -244,7 +244,7 @@ class PushKills:
 
     def _kill(self) -> None:
         self.server.kill()
-        # What the server has sent before may still be on its way to the services.
+        # What the server sent before the kill may still be on its way to the services.
         self._wait(lambda: self.services.open_connections == 0, "connections of the killed server stay open")
         self.settled.append(self._recorded())
         self.kills += 1
@@ -264,8 +264,8 @@ class PushKills:
         return settled
 
     def _all_caused(self) -> dict[tuple[int, str], Caused]:
-        """What follows from the messages and markers in the log. No event names a device that caused it, so each concerns
-        all devices of its user."""
+        """The notifications that the messages and markers in the log cause. No event names the device that caused it,
+        so each concerns all devices of its user."""
         settle(self.server)
         caused: dict[tuple[int, str], Caused] = {}
 
@@ -281,7 +281,7 @@ class PushKills:
         return caused
 
     def _wait(self, done: Callable[[], bool], failure: str) -> None:
-        """Waits as long as something arrives."""
+        """Waits until the condition is true, and fails if nothing arrives for `PATIENCE_SECONDS`."""
         seen, since = -1, time.monotonic()
         while not done():
             if len(self.arrived) + self.counts.total() > seen:
@@ -321,7 +321,7 @@ class PushKills:
             for device in self.chat.devices[user] if device.id == id}
 
     def _check_kinds(self) -> None:
-        """Each notification is of an event that concerns the device, and says so."""
+        """Each notification is about an event that concerns the device, and has the right kind and room."""
         for _, arrived in self.arrived:
             caused = self.caused.get((arrived.position, arrived.token))
             name = f"the {arrived.kind} at {arrived.position} ({arrived.service})"

@@ -1,4 +1,4 @@
-"""What became of notifications: at the stand-ins, in the log, and in `/readyz`."""
+"""The outcomes of notifications: at the stand-ins, in the log, and in `/readyz`."""
 
 import pathlib
 

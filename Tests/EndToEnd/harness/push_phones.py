@@ -37,7 +37,7 @@ class Arrival:
     # The title and the text that a device shows without its app, if any.
     title: str | None
     body: str | None
-    # By which the service recognises a repeat, or replaces an older notification.
+    # How the service recognises a repeat, or an older notification to replace.
     identity: tuple
     is_delivered: bool
     push: ApnsPush | FcmPush | WebPush
@@ -97,7 +97,7 @@ class PushServices:
         self.authority = authority
         self.folder = folder
         self.apns, self.sandbox = Apns(authority), Apns(authority, sandbox=True)
-        # One key of a developer is for both.
+        # A developer's key is for both.
         self.sandbox.key = self.apns.key
         self.fcm = Fcm(authority)
         self.browsers = WebPushes(authority, (FIREFOX, CHROME))

@@ -1,7 +1,6 @@
 """The common part of the stand-ins for push services: a server on loopback with TLS, in a thread of its own.
 
-It records every request, and it can respond late, not respond, reset a stream, drop the connection and announce that it
-goes away.
+It records every request. It can respond late or not at all, reset a stream, drop the connection, and send GOAWAY.
 """
 
 import asyncio
@@ -80,7 +79,7 @@ class Service:
     ):
         """`hosts` are the names under which clients reach the stand-in, each on a port of its own. A name other than
         127.0.0.1 is resolved to the port (`ResolvedNames`), so a URL with it has no port."""
-        # How long responses wait that have no delay of their own, in seconds.
+        # The delay of responses that have no delay of their own, in seconds.
         self.latency: Callable[[], float] = lambda: 0
         # Called with each push that is recorded, in the service's thread.
         self.on_push: Callable[[object], None] = lambda push: None
@@ -101,7 +100,7 @@ class Service:
         self.ignored = 0
         # Whether new connections are closed right after the handshake.
         self.is_down = False
-        # How many were closed so.
+        # How many connections were closed because of that.
         self.refused = 0
         self._transports: set[asyncio.Transport] = set()
         self._loop = asyncio.new_event_loop()
@@ -135,7 +134,7 @@ class Service:
         self._servers = [self._await(self._open(port)) for port in self.ports.values()]
 
     def refuse_connections(self) -> None:
-        """Until `listen` is called again."""
+        """Refuses connections until `listen` is called again."""
         self._await(self._end())
 
     def drop_connections(self) -> None:
@@ -155,7 +154,7 @@ class Service:
         self.on_push(push)
 
     def taken(self) -> list:
-        """All pushes that met the demands, whether they were accepted or not."""
+        """All pushes that met the requirements, whether they were accepted or not."""
         return list(self.pushes)
 
     def delivered(self, token: str | None = None) -> list:
@@ -190,7 +189,7 @@ class Service:
 
 
 class _Connection(asyncio.Protocol):
-    """Uses the protocol that the handshake has chosen."""
+    """A connection, with the protocol that was negotiated in the handshake."""
 
     def __init__(self, service: Service):
         self.service = service

@@ -1,4 +1,4 @@
-"""A webhook in the place of all push services, for tests that run with both."""
+"""A webhook instead of the push services, for tests that run with both."""
 
 import pathlib
 import random

@@ -57,7 +57,7 @@ class Subscription:
 
 @dataclass(frozen=True)
 class WebPush:
-    """A message that met all demands, decrypted."""
+    """A message that met all requirements, decrypted."""
 
     endpoint: str
     content: bytes
@@ -96,7 +96,7 @@ class WebPushes(Service):
         protocols: tuple[str, ...] = ("h2", "http/1.1"), respond: Callable = lambda push: None,
     ):
         self.respond: Callable[[WebPush], int | Reply | None] = respond
-        # The application server's key. Subscriptions accept messages of this key only.
+        # The application server's key. Subscriptions only accept messages that are signed with this key.
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.subscriptions: dict[str, Subscription] = {}
         self.now: Callable[[], float] = time.time
