@@ -212,7 +212,9 @@ import Testing
   func abandons() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company().events))
     let sender = ScriptedSender { notification, attempt in
-      guard notification.key.user == ben, notification.content.message == .numbered(1) else { return .delivered(response: "200") }
+      guard notification.key.user == ben, notification.isAlert, notification.content.message == .numbered(1) else {
+        return .delivered(response: "200")
+      }
       if attempt == 1 { log.append(.room(tea, .messages(.deleted(.numbered(1), at: .room(1)))), by: anna) }
       return .failed(reason: "busy")
     }

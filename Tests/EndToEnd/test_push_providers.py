@@ -187,9 +187,11 @@ def wrong(services, **changes) -> dict:
     ({"apns": {"environment": "testing"}}, "push.apns.environment"),
     ({"fcm": {"keyFile": "/nowhere/account.json"}}, "push.fcm.keyFile"),
     ({"fcm": {"url": "not a URL"}}, "push.fcm.url"),
+    ({"fcm": {"androidAlerts": "both"}}, "push.fcm.androidAlerts"),
     ({"webPush": {"keyFile": "/nowhere/vapid.pem"}}, "push.webPush.keyFile"),
     ({"webPush": {"subject": None}}, "push.webPush.subject"),
     ({"webPush": {"subject": "somebody"}}, "push.webPush.subject"),
+    ({"webPush": {"hosts": ["push.example.org:8443"]}}, "push.webPush.hosts"),
     ({"webPush": {"requestsPerSecond": 0}}, "push.webPush.requestsPerSecond"),
     ({"authoritiesFile": "/nowhere/authorities.pem"}, "push.authoritiesFile"),
     ({"templatesFile": "/nowhere/templates.json"}, "push.templatesFile"),
@@ -236,15 +238,37 @@ def test_wrong_templates_are_refused_with_the_member_and_what_to_do(
     assert not (tmp_path / "data").exists()
 
 
-def test_a_server_with_valid_templates_starts(tmp_path, services):
+def test_templates_and_the_language_of_the_device_decide_the_texts_and_android_gets_alerts_as_data(tmp_path, services):
     templates = tmp_path / "templates.json"
     templates.write_text(json.dumps({
         "types": {"order.shipped": {
             "default": {"title": "{room}", "body": "Order {data.number} was shipped"},
             "de": {"title": "{room}", "body": "Bestellung {data.number} wurde versandt"}}},
-        "kinds": {"invitation": {"de": {"title": "{workspace}", "body": "{sender} hat dich eingeladen"}}}}))
-    server = services.server(tmp_path / "data", {"HANSARD_PUSH_TEMPLATES_FILE": str(templates)}).start()
+        "kinds": {"message": {"de": {"title": "{sender} in {room}", "body": "{text}"}}}}))
+    server = services.server(
+        tmp_path / "data", {"HANSARD_PUSH_TEMPLATES_FILE": str(templates)}, fcm={"androidAlerts": "data"}).start()
     try:
-        assert Api(server).get("/readyz")["status"] == "ready"
+        anna, ben = World(server).users("Anna", "Ben")
+        room = anna.room("Tea", ben)
+        german = services.phone(ben, APNS, language="de-AT")
+        other = services.phone(ben, WEB_PUSH, language="en")
+        android = services.phone(ben, FCM, language="de")
+        order = anna.put(room.message(new_id()), {"type": "order.shipped", "data": {"number": 7}})
+        plain = anna.send(room, "The kettle is on.")
+
+        def shown(phone: Phone, event: dict) -> tuple:
+            arrived = arrives(services, phone, event)
+            return arrived.title, arrived.body
+
+        assert shown(german, order) == ("Tea", "Bestellung 7 wurde versandt")
+        assert shown(other, order) == ("Tea", "Order 7 was shipped")
+        assert shown(german, plain) == ("Anna in Tea", "The kettle is on.")
+        assert shown(other, plain) == ("Tea", "Anna: The kettle is on.")
+        for event, title, body in (
+                (order, "Tea", "Bestellung 7 wurde versandt"), (plain, "Anna in Tea", "The kettle is on.")):
+            message = arrives(services, android, event).push.message
+            assert "notification" not in message and "notification" not in message["android"]
+            assert message["android"]["priority"].upper() == "HIGH"
+            assert (message["data"]["title"], message["data"]["body"]) == (title, body)
     finally:
         server.end()
