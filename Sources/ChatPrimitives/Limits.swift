@@ -101,6 +101,12 @@ public enum Limits {
 
   /// The results on one page of a search.
   public static let searchResults = 50
+  /// The devices in one explanation of push. With `userId`, there are never more.
+  public static let explainedDevices = 1_000
+  /// The explanations of push that are made at once. Each reads the whole log.
+  public static let pushExplanations = 1
+  /// How long the log is read for an explanation of push, in seconds. Shorter than a connection may be idle.
+  public static let pushExplanationSeconds: Int64 = 50
 
   // MARK: JSON and texts that clients send
 

@@ -9,13 +9,20 @@ import GRDB
 package struct PushExplanation: Sendable, Hashable {
   /// The number of events that are read at once.
   fileprivate static let batchEvents = 4096
+  /// The part of the state that is in memory. The rest is in a temporary file, because a server can have more state than
+  /// memory.
+  private static let cacheKiB = 64 * 1024
 
   package let event: PushEvent
   /// For each device of everyone who was, had been or later became a member of the room, the decision as of that event.
   /// For an event that concerns one user, only that user's devices.
   package let decisions: [FanOut.DeviceDecision]
+  /// Whether there are more devices than `limit`.
+  package let hasMore: Bool
   /// The states of the notifications that were decided on; empty if push was not switched on then.
   package let fates: [PushNotificationKey: Fate]
+  /// The end of the log when reading began. What was recorded after it is not included.
+  package let head: LogPosition
 
   /// The state of one notification.
   package enum Fate: Sendable, Hashable {
@@ -33,71 +40,117 @@ package struct PushExplanation: Sendable, Hashable {
     package var recorded: Timestamp
   }
 
-  /// Reads the whole log and keeps what it needs in memory: the state of the rooms up to the event, and from then on who
-  /// joined the room and the outcomes of the notifications.
+  /// Reads the whole log. Keeps the state of the rooms up to the event, and from then on who joined the room and the
+  /// outcomes of the notifications. Blocks.
   ///
-  /// - Parameter progress: receives the number of events read so far.
-  /// - Throws: `PushExplanationError`, or an error of the log.
+  /// - Parameters:
+  ///   - user: the only user whose devices are explained; nil for all.
+  ///   - limit: the most devices that are explained. A user has no more than `Limits.devicesPerUser`.
+  ///   - progress: receives the number of events read so far, after each batch. Reading ends if it throws.
+  /// - Throws: `PushExplanationError`, an error of the log, or what `progress` throws.
   package init(
-    of position: LogPosition, in feed: any EventFeed, progress: (UInt64) -> Void = { _ in }
+    of position: LogPosition, in feed: any EventFeed, for user: UserID? = nil, limit: Int = .max,
+    progress: (UInt64) throws -> Void = { _ in }
   ) throws {
-    let queue = try DatabaseQueue()
-    let found: (event: PushEvent, decisions: [FanOut.DeviceDecision], fates: [PushNotificationKey: Fate])?
-    found = try queue.write { database in
+    let head = feed.head
+    let event = try Self.event(at: position, in: feed, head)
+    let found = try Self.makeDatabase().write { database in
       try PushProjection.createTables(database)
       try PushProjection.createIndexes(database)
-      guard let (event, wasScheduled) = try Self.apply(through: position, of: feed, to: database, progress) else {
-        return nil
-      }
-      let queries = RecipientQueries(database)
-      var recipients = try queries.recipients(of: event, .all) + queries.formerMembers(for: event)
-      let known = Set(recipients.map(\.user))
-      let later = try LaterEvents(of: event, in: feed, progress)
-      for user in later.members.subtracting(known).sorted() {
-        recipients.append(try queries.recipient(user, of: event))
-      }
+      let wasScheduled = try Self.apply(through: position, of: feed, to: database, progress)
+      let later = try LaterEvents(of: event, in: feed, through: head, progress)
+      var recipients = try Self.recipients(of: event, user, RecipientQueries(database), later)
+      let hasMore = Self.cut(&recipients, to: limit)
       let rooms = RoomsQueries(database)
       let context = try FanOut.RoomContext(of: event, wasScheduled: wasScheduled, rooms)
       let decisions = try FanOut.decisions(on: event, in: context, for: recipients) {
         try rooms.badge(of: $0, at: event.time)
       }
       let isSwitchedOn = try OutboxWriter(database).isSwitchedOn()
-      return (event, decisions, isSwitchedOn ? later.fates(of: decisions) : [:])
+      return (decisions: decisions, hasMore: hasMore, fates: isSwitchedOn ? later.fates(of: decisions) : [:])
     }
-    guard let found else { throw PushExplanationError.notifiesNobody(position, head: feed.head) }
-    event = found.event
+    self.head = head
+    self.event = event
     decisions = found.decisions
+    hasMore = found.hasMore
     fates = found.fates
   }
 
-  /// - Returns: the event at `position`, and whether it is a message that was scheduled; nil if it notifies nobody.
+  /// Reads only this event, so that a wrong position costs little.
+  private static func event(at position: LogPosition, in feed: any EventFeed, _ head: LogPosition) throws -> PushEvent {
+    guard position > .origin, position <= head,
+      let recorded = try feed.events(after: LogPosition(position.value - 1), limit: 1).first
+    else { throw PushExplanationError.unknownPosition(position, head: head) }
+    guard let event = PushEvent(recorded) else { throw PushExplanationError.notifiesNobody(position) }
+    return event
+  }
+
+  /// An empty database in a temporary file that no other process can open: SQLite deletes it while it is open.
+  private static func makeDatabase() throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA cache_size = -\(cacheKiB)")
+      try database.execute(sql: "PRAGMA journal_mode = MEMORY")
+    }
+    return try DatabaseQueue(path: "", configuration: configuration)
+  }
+
+  /// - Returns: whether the last event is a message that was scheduled.
   private static func apply(
-    through position: LogPosition, of feed: any EventFeed, to database: Database, _ progress: (UInt64) -> Void
-  ) throws -> (event: PushEvent, wasScheduled: Bool)? {
-    guard position > .origin, position <= feed.head else { return nil }
-    var projection = PushProjection()
+    through position: LogPosition, of feed: any EventFeed, to database: Database, _ progress: (UInt64) throws -> Void
+  ) throws -> Bool {
+    var projection = PushProjection(enumerates: false)
     var last = LogPosition.origin
-    while last < position {
-      var events = try feed.events(after: last, limit: batchEvents).filter { $0.position <= position }
-      guard let end = events.last else { return nil }
+    while case var events = try feed.events(after: last, limit: batchEvents).filter({ $0.position <= position }),
+      let end = events.last
+    {
       last = end.position
-      guard last == position else {
-        try projection.apply(events[...], to: database)
-        progress(last.value)
-        continue
-      }
-      // The event itself is applied separately: only before that do the tables show whether its message was scheduled.
-      events.removeLast()
+      // The last event is applied by itself, because it ends the scheduling of a message.
+      if last == position { events.removeLast() }
       try projection.apply(events[...], to: database)
+      try progress(last.value)
+      guard last == position else { continue }
       var wasScheduled = false
       if case .room(let room, .messages(.sent(let message, _, _, _))) = end.event {
         wasScheduled = try RoomsQueries(database).scheduledMessage(message, of: room) != nil
       }
       try projection.apply([end], to: database)
-      progress(last.value)
-      return PushEvent(end).map { ($0, wasScheduled) }
+      return wasScheduled
     }
-    return nil
+    return false
+  }
+
+  /// Members come first, then former members, then those who joined later, each ordered by ID.
+  private static func recipients(
+    of event: PushEvent, _ user: UserID?, _ queries: RecipientQueries, _ later: LaterEvents
+  ) throws -> [FanOut.Recipient] {
+    if let user {
+      if let only = event.onlyUser { return only == user ? [try queries.recipient(user, of: event)] : [] }
+      let recipient = try queries.recipient(user, of: event)
+      let isConcerned = recipient.membership != .joinsLater || later.members.contains(user)
+      return isConcerned ? [recipient] : []
+    }
+    var recipients = try queries.recipients(of: event, .all) + queries.formerMembers(for: event)
+    for user in later.members.subtracting(recipients.map(\.user)).sorted() {
+      recipients.append(try queries.recipient(user, of: event))
+    }
+    return recipients
+  }
+
+  /// Keeps the first `limit` devices.
+  /// - Returns: whether there were more.
+  private static func cut(_ recipients: inout [FanOut.Recipient], to limit: Int) -> Bool {
+    var free = limit
+    for (index, recipient) in recipients.enumerated() {
+      guard recipient.devices.count > free else {
+        free -= recipient.devices.count
+        continue
+      }
+      recipients[index].devices.removeLast(recipient.devices.count - free)
+      recipients.removeSubrange((index + 1)...)
+      return true
+    }
+    return false
   }
 }
 
@@ -110,13 +163,18 @@ private struct LaterEvents {
   /// When it was recorded that all notifications of the event are settled.
   private var settled: Timestamp?
 
-  init(of event: PushEvent, in feed: any EventFeed, _ progress: (UInt64) -> Void) throws {
+  /// - Parameter head: the last event that is read. A log that grows faster than it is read would never end.
+  init(
+    of event: PushEvent, in feed: any EventFeed, through head: LogPosition, _ progress: (UInt64) throws -> Void
+  ) throws {
     self.event = event
     var last = event.position
-    while case let events = try feed.events(after: last, limit: PushExplanation.batchEvents), let end = events.last {
-      for recorded in events { take(recorded) }
+    while last < head, case let events = try feed.events(after: last, limit: PushExplanation.batchEvents),
+      let end = events.last
+    {
+      for recorded in events where recorded.position <= head { take(recorded) }
       last = end.position
-      progress(last.value)
+      try progress(min(last, head).value)
     }
   }
 
@@ -169,14 +227,17 @@ private struct LaterEvents {
 }
 
 package enum PushExplanationError: Error, Sendable, Hashable, CustomStringConvertible {
-  case notifiesNobody(LogPosition, head: LogPosition)
+  case unknownPosition(LogPosition, head: LogPosition)
+  case notifiesNobody(LogPosition)
+  /// `PushExplainer` gave up.
+  case tookTooLong
 
   package var description: String {
     switch self {
-    case .notifiesNobody(let position, let head):
-      position > head || position == .origin
-        ? "position \(position) does not exist; the log has positions 1 to \(head)"
-        : "the event at position \(position) is of a type that notifies nobody"
+    case .unknownPosition(let position, let head):
+      "position \(position) does not exist; the log has positions 1 to \(head)"
+    case .notifiesNobody(let position): "the event at position \(position) is of a type that notifies nobody"
+    case .tookTooLong: "reading the log took too long"
     }
   }
 }
