@@ -42,6 +42,8 @@ public enum Endpoints {
 
   // MARK: Administration of the server
   public static let confirmClock = Endpoint<NoBody, ClockReadiness>(.post, "/v1/admin/clock/confirm", .service)
+  public static let explainPush = Endpoint<NoBody, PushDecisions>(
+    .get, "/v1/admin/push/explain", .service, query: ["position", "userId"])
 
   // MARK: Devices
   public static let listDevices = Endpoint<NoBody, DeviceList>(.get, "/v1/devices", .user)
@@ -248,7 +250,7 @@ public enum Endpoints {
     getPreferences, updatePreferences, listBlockedUsers, blockUser, unblockUser,
     changePassword, linkIdentity, unlinkIdentity, resetPassword, getUser, signingKeys,
     findUsers, requestPasswordReset, disableUser, enableUser, listUserSessions, endUserSessions, rotateSigningKey,
-    confirmClock,
+    confirmClock, explainPush,
     listDevices, putDevice, getDevice, deleteDevice,
     createRoom, listRooms, getRoom, updateRoom, deleteRoom, archiveRoom, unarchiveRoom, transferRoom,
     listMembers, addMember, removeMember, joinRoom, leaveRoom, muteRoom, setRoomNotifications,

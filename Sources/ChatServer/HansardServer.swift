@@ -44,19 +44,23 @@ package struct HansardServer: Sendable {
   private let identities: IdentityProviders
   private let authenticator: Authenticator
   private let push: (@Sendable () -> PushStatus)?
+  private let pushExplanation: EventExplanation
   let bodies = BodyBudget()
   let responses = ResponseBudget()
   private let tickets = StreamTickets()
 
-  /// - Parameter push: the status of push, for readiness checks; nil if push is off.
+  /// - Parameters:
+  ///   - push: the status of push, for readiness checks; nil if push is off.
+  ///   - pushExplanation: explains events, also if push is off.
   package init(
     chat: ChatService, issuer: TokenIssuer, administrator: AdministratorToken, identities: IdentityProviders,
-    push: (@Sendable () -> PushStatus)?
+    push: (@Sendable () -> PushStatus)?, pushExplanation: @escaping EventExplanation
   ) {
     self.chat = chat
     self.issuer = issuer
     self.identities = identities
     self.push = push
+    self.pushExplanation = pushExplanation
     authenticator = Authenticator(
       issuer: issuer, administrator: administrator, identities: identities, chat: chat)
   }
@@ -149,7 +153,7 @@ package struct HansardServer: Sendable {
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
       hashing: HashingLimit(protection.rateLimits), searches: SearchBudget(protection.rateLimits),
       limiter: limiter, tickets: tickets, streams: opening, origins: origins,
-      deepLink: configuration.deepLink, push: push)
+      deepLink: configuration.deepLink, push: push, pushExplanation: pushExplanation)
     let reads = ReadSlots(downloads: configuration.downloads)
     for route in RouteTable.routes {
       add(route.ending(lists: configuration.endCursor), handlers, limiter, reads, to: router)

@@ -71,13 +71,15 @@ struct Handlers: Sendable {
   let pins: PinHandlers
   let ingest: IngestHandler
   let health: HealthHandlers
+  let push: PushHandlers
   let openAPI = OpenAPIHandler()
   let bench = BenchHandler()
 
   init(
     chat: ChatService, issuer: TokenIssuer, identities: IdentityProviders, logins: LoginSettings,
     hashing: HashingLimit, searches: SearchBudget, limiter: RateLimiter, tickets: StreamTickets,
-    streams: StreamOpening, origins: OriginRule, deepLink: DeepLink, push: (@Sendable () -> PushStatus)?
+    streams: StreamOpening, origins: OriginRule, deepLink: DeepLink, push: (@Sendable () -> PushStatus)?,
+    pushExplanation: @escaping EventExplanation
   ) {
     let throttle = LoginThrottle(logins)
     accounts = AccountHandlers(chat: chat, identities: identities, throttle: throttle, hashing: hashing)
@@ -107,6 +109,7 @@ struct Handlers: Sendable {
     pins = PinHandlers(chat: chat)
     ingest = IngestHandler(chat: chat, limiter: limiter)
     health = HealthHandlers(chat: chat, push: push)
+    self.push = PushHandlers(chat: chat, explanation: pushExplanation)
   }
 }
 
@@ -130,6 +133,7 @@ enum RouteTable {
     Route(Endpoints.endUserSessions) { try await $0.administration.endSessions($1) },
     Route(Endpoints.rotateSigningKey) { try await $0.signingKeys.rotate($1) },
     Route(Endpoints.confirmClock) { try await $0.health.confirmClock($1) },
+    Route(Endpoints.explainPush) { try await $0.push.explain($1) },
     Route(Endpoints.createSession) { try await $0.sessions.create($1, $2) },
     Route(Endpoints.refreshSession) { try await $0.sessions.refresh($1, $2) },
     Route(Endpoints.listSessions) { try await $0.sessions.list($1) },

@@ -51,6 +51,9 @@ enum ProblemCode: String, CaseIterable {
   case routeNotFound = "route_not_found"
   case namespaceUnknown = "namespace_unknown"
   case methodNotAllowed = "method_not_allowed"
+  case positionNotFound = "position_not_found"
+  case notifiesNobody = "notifies_nobody"
+  case logTooLong = "log_too_long"
   case overloaded = "overloaded"
   case projectionBehind = "projection_behind"
   case logPoisoned = "log_poisoned"
@@ -79,8 +82,9 @@ enum ProblemCode: String, CaseIterable {
     case .originNotAllowed: .forbidden
     case .upgradeRequired: .upgradeRequired
     case .readerTooSlow, .authenticationTimeout: .requestTimeout
-    case .routeNotFound, .namespaceUnknown: .notFound
+    case .routeNotFound, .namespaceUnknown, .positionNotFound: .notFound
     case .methodNotAllowed: .methodNotAllowed
+    case .notifiesNobody, .logTooLong: .unprocessableContent
     case .overloaded, .projectionBehind, .logPoisoned, .shuttingDown, .issuerUnavailable: .serviceUnavailable
     case .internalError: .internalServerError
     }

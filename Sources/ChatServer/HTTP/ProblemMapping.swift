@@ -184,6 +184,14 @@ struct ProblemMapping {
     case .methodNotAllowed(let allowed):
       self.init(.methodNotAllowed, "This path supports only \(allowed.joined(separator: ", ")).")
       headers[.allow] = allowed.joined(separator: ", ")
+    case .pushNotExplained(.unknownPosition(let head)):
+      self.init(.positionNotFound, "The log has no event at this position. Its positions are 1 to \(head).")
+    case .pushNotExplained(.notifiesNobody):
+      self.init(.notifiesNobody, "Events of this type notify nobody. Send the position of another event.")
+    case .pushNotExplained(.tookTooLong):
+      self.init(
+        .logTooLong,
+        "Reading the log took more than \(Limits.pushExplanationSeconds) seconds. Use the tool `hansard push explain`.")
     }
   }
 

@@ -66,4 +66,5 @@ enum Refusal: Error, Hashable {
   /// A namespace of Socket.IO.
   case namespaceUnknown
   case methodNotAllowed(allowed: [String])
+  case pushNotExplained(PushExplanationFailure)
 }

@@ -153,6 +153,7 @@ REQUESTS: dict[str, Callable[[AuthorizationScenario], Request]] = {
     "refreshSession": lambda s: Request({"refreshToken": s.passer_by.tokens["refreshToken"]}, shows=s.passer_by.id),
     "resetPassword": lambda s: Request({"token": s.reset_token, "newPassword": PASSWORD}),
     "findUsers": lambda s: Request(query={"externalId": s.external_id}, shows=s.passer_by.id),
+    "explainPush": lambda s: Request(query={"position": s.position}, shows=s.message, hides=s.word),
     "requestPasswordReset": lambda s: user(s.passer_by.id),
     "disableUser": lambda s: user(s.passer_by.id),
     "enableUser": lambda s: user(s.disabled.id),

@@ -60,6 +60,7 @@ enableUser                      401       403/serv   403/serv   403/serv   403/s
 listUserSessions                401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 endUserSessions                 401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   201
 rotateSigningKey                401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   201
+explainPush                     401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 confirmClock                    401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 
 getUser                         401       200        200        200        200        200           200        200

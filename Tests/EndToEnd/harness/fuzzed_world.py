@@ -209,6 +209,11 @@ class FuzzedScenario:
         return id, reply
 
     @functools.cached_property
+    def position(self) -> int:
+        """That of an event that notifies members of the room."""
+        return self.api.put(Room(self.room).message(new_id()), {"text": "tea is ready"})["position"]
+
+    @functools.cached_property
     def scheduled(self) -> str:
         id = new_id()
         body = {"text": "later", "sendAt": times.later(hours=1)}

@@ -126,9 +126,18 @@ class AuthorizationScenario:
     # --- Messages in the room
 
     @functools.cached_property
+    def sent(self) -> dict:
+        """A message of the member, as it was when it was sent."""
+        return self.member.send(self.room, f"hello {self.word}")
+
+    @property
     def message(self) -> str:
-        """A message of the member."""
-        return self.member.send(self.room, f"hello {self.word}")["id"]
+        return self.sent["id"]
+
+    @property
+    def position(self) -> int:
+        """That of the event of the message."""
+        return self.sent["position"]
 
     @functools.cached_property
     def message_of_other(self) -> str:

@@ -26,6 +26,7 @@ LAST_EVENT_ID = "Last-Event-ID"
 WAIT, MOST_WAIT_SECONDS = "wait", 1
 PLACES = ("before", "after", "around")
 CURSORS = ("cursor", "since")
+POSITION = "position"
 LOGINS = ("email", "userId", "password", "idToken", "nonce")
 # The longest `q`, in bytes.
 QUERY_BYTES = 256
@@ -65,7 +66,7 @@ def before_call(context, case, kwargs) -> None:
 
 def remove_blockers(case) -> None:
     """Removes parts that would make the server reject most requests early, or wait: a user's token cannot act as another
-    user, and nobody can make up a cursor or guess a revision."""
+    user, and nobody can make up a cursor or guess a revision or the position of a message."""
     if not is_service() and should_remove(case.headers.get(ACT_AS)):
         del case.headers[ACT_AS]
     for name in (IF_MATCH, LAST_EVENT_ID):
@@ -77,6 +78,8 @@ def remove_blockers(case) -> None:
     for name in CURSORS:
         if should_remove(query.get(name)):
             del query[name]
+    if POSITION in query and should_remove(query[POSITION]):
+        query[POSITION] = holder().scenario.position
     places = [name for name in PLACES if name in query]
     if places and should_remove("".join(str(query[name]) for name in places)):
         for name in places[1:]:

@@ -1,6 +1,6 @@
 import ArgumentParser
-import ChatDomain
 import ChatPrimitives
+import ChatProtocol
 import ChatPush
 import EventLog
 import EventStore
@@ -31,100 +31,44 @@ struct PushExplainCommand: AsyncParsableCommand {
       defer { bar.finish() }
       let explanation = try PushExplanation(of: LogPosition(position), in: StoredEvents(log)) { bar.update($0) }
       bar.finish()
+      let decisions = PushDecisions(explanation)
       let output = ByteOutput()
-      for line in json ? [Self.json(explanation).encoded] : Self.lines(explanation) { try output.line(line) }
+      if json {
+        try output.line(String(decoding: JSONWriter.bytes(of: decisions), as: UTF8.self))
+      } else {
+        for line in Self.lines(decisions) { try output.line(line) }
+      }
       try output.flush()
     }
   }
 
-  private static func lines(_ explanation: PushExplanation) -> [String] {
-    let event = explanation.event
-    let subject = subject(of: event).map { "\($0.name) \($0.id)" }.joined(separator: ", ")
-    return ["position \(event.position), \(event.time.rfc3339): \(subject)"]
+  private static func lines(_ decisions: PushDecisions) -> [String] {
+    let subject = subject(of: decisions).map { "\($0.name) \($0.id)" }.joined(separator: ", ")
+    return ["position \(decisions.position), \(decisions.time.rfc3339): \(subject)"]
       + TextTable.lines(
         [
           .left("USER"), .left("DEVICE"), .left("DECISION"), .right("BADGE"), .left("OUTCOME"), .left("RESPONSE"),
           .left("RECORDED"),
-        ],
-        explanation.decisions.map { decision in
-          [decision.user.description, decision.device.description] + cells(decision.decision)
-            + cells(explanation.fate(of: decision))
-        })
+        ], decisions.devices.map(cells))
   }
 
-  private static func cells(_ decision: FanOut.Decision) -> [String] {
-    switch decision {
-    case .notify(let delivery): [delivery.kind.name + (delivery.isQuiet ? " (quiet)" : ""), String(delivery.badge)]
-    case .silent(let reason): ["not notified: \(reason.rawValue)", ""]
-    }
-  }
-
-  private static func cells(_ fate: PushExplanation.Fate?) -> [String] {
-    switch fate {
-    case nil: ["", "", ""]
-    case .waiting: ["waiting", "", ""]
-    case .settled(let outcome):
-      [
-        outcome.result.name + (outcome.reason.map { ": \($0.name)" } ?? ""), outcome.response ?? "",
-        outcome.recorded.rfc3339,
-      ]
-    }
+  private static func cells(_ device: PushDecision) -> [String] {
+    let decision =
+      device.kind.map { $0 + (device.quiet == true ? " (quiet)" : "") } ?? "not notified: \(device.reason ?? "")"
+    let outcome = device.outcome.map { $0 + (device.outcomeReason.map { ": \($0)" } ?? "") }
+    return [
+      device.userId.description, device.deviceId.description, decision, device.badge.map { String($0) } ?? "",
+      outcome ?? "", device.response ?? "", device.recordedAt?.rfc3339 ?? "",
+    ]
   }
 
   /// The IDs that the event names.
-  private static func subject(of event: PushEvent) -> [(name: String, id: String)] {
-    var subject: [(String, String?)] = [("roomId", event.room?.description)]
-    switch event.change {
-    case .message(_, let message): subject += [("messageId", message.id.description)]
-    case .reaction(_, let id, _, _), .deletion(_, let id, _): subject += [("messageId", id.description)]
-    case .room(_, let id): subject += [("messageId", id?.description)]
-    case .added(_, let user), .departed(_, let user): subject += [("memberId", user.description)]
-    case .reading(_, let user, let id, _): subject += [("memberId", user.description), ("messageId", id?.description)]
-    case .invitation(let workspace, let user):
-      subject += [("workspaceId", workspace.description), ("memberId", user.description)]
-    }
-    subject += [("senderId", event.actor?.description)]
-    return subject.compactMap { name, id in id.map { (name, $0) } }
-  }
-
-  private static func json(_ explanation: PushExplanation) -> JSONValue {
-    let event = explanation.event
-    return .object(
-      [("position", .number(event.position.value)), ("time", .text(event.time.rfc3339))]
-        + subject(of: event).map { ($0.name, .text($0.id)) }
-        + [("devices", .list(explanation.decisions.map { json($0, explanation.fate(of: $0)) }))])
-  }
-
-  private static func json(_ decision: FanOut.DeviceDecision, _ fate: PushExplanation.Fate?) -> JSONValue {
-    let fields: [(String, JSONValue)] = [
-      ("userId", .text(decision.user.description)), ("deviceId", .text(decision.device.description)),
+  private static func subject(of decisions: PushDecisions) -> [(name: String, id: String)] {
+    let subject: [(String, String?)] = [
+      ("roomId", decisions.roomId?.description), ("workspaceId", decisions.workspaceId?.description),
+      ("messageId", decisions.messageId?.description), ("memberId", decisions.memberId?.description),
+      ("senderId", decisions.senderId?.description),
     ]
-    switch decision.decision {
-    case .notify(let delivery):
-      return .object(
-        fields + [
-          ("verdict", .text("notify")), ("kind", .text(delivery.kind.name)), ("quiet", .bool(delivery.isQuiet)),
-          ("preview", .bool(delivery.showsPreview)), ("badge", .number(delivery.badge)),
-        ] + (fate.map(json) ?? []))
-    case .silent(let reason):
-      return .object(fields + [("verdict", .text("silent")), ("reason", .text(reason.rawValue))])
-    }
-  }
-
-  private static func json(_ fate: PushExplanation.Fate) -> [(String, JSONValue)] {
-    switch fate {
-    case .waiting: [("outcome", .text("waiting"))]
-    case .settled(let outcome):
-      [("outcome", .text(outcome.result.name))] + (outcome.reason.map { [("outcomeReason", .text($0.name))] } ?? [])
-        + (outcome.response.map { [("response", .text($0))] } ?? [])
-        + [("recordedAt", .text(outcome.recorded.rfc3339))]
-    }
-  }
-}
-
-extension PushExplanation {
-  /// Nil for a device that is not notified.
-  fileprivate func fate(of decision: FanOut.DeviceDecision) -> Fate? {
-    fates[PushNotificationKey(position: event.position, user: decision.user, device: decision.device)]
+    return subject.compactMap { name, id in id.map { (name, $0) } }
   }
 }

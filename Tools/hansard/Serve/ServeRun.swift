@@ -142,7 +142,7 @@ struct ServeRun {
     let server = HansardServer(
       chat: opened.chat, issuer: issuer, administrator: administrator,
       identities: IdentityProviders(settings.identity.identity, fetcher: fetcher, logger: logger),
-      push: push)
+      push: push, pushExplanation: PushExplainer(opened.chat.store).explanation)
     server.serve(through: gate, configuration, logger: logger)
   }
 
