@@ -21,7 +21,7 @@ extension PushDecisions {
     case .reaction(_, let id, _, _), .deletion(_, let id, _): messageId = id
     case .room(_, let id): messageId = id
     case .added(_, let user), .departed(_, let user): memberId = user
-    case .reading(_, let user, let id): (memberId, messageId) = (user, id)
+    case .reading(_, let user, let id, _): (memberId, messageId) = (user, id)
     case .invitation(let workspace, let user): (workspaceId, memberId) = (workspace, user)
     }
   }
