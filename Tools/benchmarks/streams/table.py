@@ -32,6 +32,10 @@ class Goals:
         reached = "yes" if value <= goal else "NO"
         self.rows.append((name, f"{value:,.1f} {unit}", f"<= {goal:,} {unit}", f"{value / goal:.2f}", reached))
 
+    def at_least(self, name, value, goal):
+        """A ratio of one or more reaches the goal."""
+        self.rows.append((name, f"{value:,.2f}", f">= {goal:,}", f"{value / goal:.2f}", "yes" if value >= goal else "NO"))
+
     def report(self, name, value):
         """A value for which there is no goal."""
         self.rows.append((name, value, None, None, None))

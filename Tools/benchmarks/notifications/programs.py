@@ -1,0 +1,78 @@
+"""The programs of the package in `push`: the stand-in for the push services, and the bare client with which the server is
+compared."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+PROVIDERS = ("apns", "fcm", "webPush")
+NAMES = {"apns": "APNs", "fcm": "FCM", "webPush": "Web Push"}
+# How many requests of one provider the server has in flight (`PushProviders.inFlight`).
+IN_FLIGHT = 256
+
+
+def executable(name):
+    return pathlib.Path(os.environ["PUSH_BIN"], name)
+
+
+class Program:
+    """A process that gets instructions and responds with reports, one line of JSON each."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(
+            [str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()
+
+    def perform(self, **instruction):
+        self.process.stdin.write(json.dumps(instruction) + "\n")
+        self.process.stdin.flush()
+        return self.report()
+
+    def report(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"{self.process.args[0]} failed")
+        return json.loads(line)
+
+
+class StandIn(Program):
+    """APNs, FCM and a push service of browsers, on one port."""
+
+    def __init__(self, world):
+        made = world.certificate
+        super().__init__(executable("push-stand-in"), made.certificate, made.key, world.service_port)
+        self.report()
+
+    def begin(self, keep=False):
+        """Counts from here."""
+        self.perform(begin=True, keep=keep)
+
+    def arrived(self):
+        """What has arrived, by provider."""
+        return self.perform()["arrived"]
+
+    def count(self, providers=PROVIDERS):
+        arrived = self.arrived()
+        return sum(arrived[provider]["count"] for provider in providers)
+
+
+class BareClient(Program):
+    """AsyncHTTPClient alone."""
+
+    def __init__(self, world):
+        super().__init__(executable("bare-push-client"), world.certificate.authority)
+        self.urls = world.urls
+
+    def send(self, provider, recording, count, rate=0):
+        """Sends recorded requests again, one after the other from the first, at a rate or as fast as possible."""
+        report = self.perform(
+            requests=str(recording), url=self.urls[provider], count=count, inFlight=IN_FLIGHT, rate=rate)
+        if report["failed"]:
+            raise SystemExit(f"{report['failed']} requests of the bare client failed")

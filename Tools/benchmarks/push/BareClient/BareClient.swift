@@ -1,0 +1,115 @@
+import AsyncHTTPClient
+import Foundation
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import RecordedRequests
+import Synchronization
+
+/// Sends recorded requests again with AsyncHTTPClient alone: with what the server is compared. It uses the library as the
+/// server does: HTTP/2 over TLS, one connection, and tasks that run on the event loops.
+///
+/// It is called with the file of the certificate authority. It reads instructions from standard input, one line of JSON
+/// each, and writes a report for each.
+@main
+enum BareClient {
+  private static let timeoutSeconds: Int64 = 10
+  private static let bodyBytes = 64 * 1024
+
+  private struct Instruction: Decodable {
+    /// The file of the requests.
+    let requests: String
+    /// Where they are sent, without a path.
+    let url: String
+    let count: Int
+    let inFlight: Int
+    /// How many are sent in a second at most; 0 for as many as possible.
+    let rate: Int
+  }
+
+  /// Shared by all tasks of an instruction.
+  private final class Counts: Sendable {
+    /// The number of the next request.
+    let next = Atomic(0)
+    let failed = Atomic(0)
+  }
+
+  private struct Report: Encodable {
+    let sent: Int
+    let failed: Int
+  }
+
+  static func main() {
+    _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
+    do {
+      try run(authority: CommandLine.arguments.last ?? "")
+    } catch {
+      FileHandle.standardError.write(Data("the bare client failed: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+
+  private static func run(authority: String) throws {
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMFile(authority))]
+    let client = HTTPClient(
+      eventLoopGroupProvider: .singleton,
+      configuration: HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow))
+    var loaded: [String: [HTTPClientRequest]] = [:]
+    while let line = readLine() {
+      let instruction = try JSONDecoder().decode(Instruction.self, from: Data(line.utf8))
+      if loaded[instruction.requests] == nil { loaded[instruction.requests] = try load(instruction) }
+      let requests = loaded[instruction.requests] ?? []
+      let report = try NIOSingletons.posixEventLoopGroup.any().makeFutureWithTask {
+        await send(requests, instruction, client)
+      }.wait()
+      print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
+      // Into a pipe, `print` writes only when its buffer is full.
+      fflush(nil)
+    }
+  }
+
+  private static func load(_ instruction: Instruction) throws -> [HTTPClientRequest] {
+    try RecordedRequest.read(instruction.requests).map { recorded in
+      var request = HTTPClientRequest(url: instruction.url + recorded.path)
+      request.method = .POST
+      for header in recorded.headers { request.headers.add(name: header.name, value: header.value) }
+      request.body = .bytes(ByteBuffer(bytes: recorded.body))
+      return request
+    }
+  }
+
+  private static func send(
+    _ requests: [HTTPClientRequest], _ instruction: Instruction, _ client: HTTPClient
+  ) async -> Report {
+    let counts = Counts()
+    let began = ContinuousClock.now
+    await withDiscardingTaskGroup { group in
+      for _ in 0..<instruction.inFlight {
+        group.addTask {
+          while true {
+            let number = counts.next.add(1, ordering: .relaxed).oldValue
+            guard number < instruction.count else { return }
+            if instruction.rate > 0 {
+              try? await Task.sleep(until: began + .seconds(1) * number / instruction.rate)
+            }
+            if await !isAccepted(requests[number % requests.count], client) { counts.failed.add(1, ordering: .relaxed) }
+          }
+        }
+      }
+    }
+    return Report(sent: instruction.count, failed: counts.failed.load(ordering: .relaxed))
+  }
+
+  private static func isAccepted(_ request: HTTPClientRequest, _ client: HTTPClient) async -> Bool {
+    do {
+      let response = try await client.execute(request, timeout: .seconds(timeoutSeconds))
+      _ = try await response.body.collect(upTo: bodyBytes)
+      return (200..<300).contains(response.status.code)
+    } catch {
+      return false
+    }
+  }
+}
