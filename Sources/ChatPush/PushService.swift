@@ -30,7 +30,8 @@ package final class PushService: Sendable {
     }
     self.catchingUp = catchingUp
     dispatching = Task {
-      if await catchingUp.value, !catchingUp.isCancelled { await dispatcher.run() }
+      guard await catchingUp.value, !catchingUp.isCancelled else { return }
+      await withTaskExecutorPreference(PushEventLoop.executor) { await dispatcher.run() }
     }
   }
 

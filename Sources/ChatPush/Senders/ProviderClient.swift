@@ -32,7 +32,7 @@ final class ProviderClient: Sendable {
     // A failed connection is reported at once. The provider is then paused, and no attempt waits for a connection.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.http1_1ConnectionDebugInitializer = { InformationalResponseLimit.add(to: $0) }
-    client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    client = HTTPClient(eventLoopGroupProvider: .shared(PushEventLoop.group), configuration: configuration)
   }
 
   struct Response: Sendable {

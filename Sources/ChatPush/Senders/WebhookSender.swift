@@ -39,7 +39,7 @@ package final class WebhookSender: PushNotificationSender {
     // `InformationalResponseLimit` needs the HTTP/1.1 decoder, which an HTTP/2 connection does not have.
     configuration.httpVersion = .http1Only
     configuration.http1_1ConnectionDebugInitializer = { InformationalResponseLimit.add(to: $0) }
-    client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    client = HTTPClient(eventLoopGroupProvider: .shared(PushEventLoop.group), configuration: configuration)
   }
 
   package func send(_ notification: PushNotification) async -> SendResult {
