@@ -20,9 +20,7 @@ package final class PushDispatcher: Sendable {
   package static let patienceMilliseconds = 5000
 
   let outbox: ProjectionRunner<PushProjection>
-  /// The position of the last durable event.
-  let head: @Sendable () -> LogPosition
-  let patienceMilliseconds: Int
+  let notifications: NotificationReader
   let recorder: any OutcomeRecorder
   let sender: any PushNotificationSender
   let logIdentity: UUIDBytes
@@ -44,8 +42,8 @@ package final class PushDispatcher: Sendable {
     patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds
   ) {
     self.outbox = outbox
-    self.head = head
-    self.patienceMilliseconds = patienceMilliseconds
+    notifications = NotificationReader(
+      outbox, head: head, patienceMilliseconds: patienceMilliseconds, now: now)
     self.recorder = recorder
     self.sender = sender
     self.logIdentity = logIdentity

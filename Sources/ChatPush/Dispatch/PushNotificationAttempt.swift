@@ -39,10 +39,6 @@ extension PushDispatcher {
   /// Sends one notification with the current token of its device. An invalid token is recorded before the notification
   /// counts as settled.
   ///
-  /// The attempt first waits until the outbox has applied all events that are durable when it begins. Otherwise it
-  /// could overlook that the token has moved to another user's device, or a ban or deletion whose request was already
-  /// completed.
-  ///
   /// - Parameters:
   ///   - lane: the provider that the device had when the notification was enumerated; nil if there is one lane for all.
   ///   - closed: the providers that accept no notifications now. The lane's own provider is tried nevertheless.
@@ -51,9 +47,7 @@ extension PushDispatcher {
   ) async -> Attempted {
     let found: PushQueries.Found
     do {
-      try await waitForWhatIsDurable()
-      let now = now()
-      found = try await outbox.read { try $0.notification(key, at: now) }
+      found = try await notifications.notification(key)
     } catch {
       return Attempted(.postponed(reason: "the outbox cannot be read: \(error)"))
     }
@@ -75,10 +69,6 @@ extension PushDispatcher {
         delivery: ready.delivery, apnsEnvironment: ready.apnsEnvironment, language: ready.language)
       return await attempt(notification)
     }
-  }
-
-  private func waitForWhatIsDurable() async throws {
-    try await outbox.wait(for: head(), timeoutMilliseconds: patienceMilliseconds)
   }
 
   private func attempt(_ notification: PushNotification) async -> Attempted {
@@ -118,8 +108,6 @@ extension PushDispatcher {
   }
 
   private func hasAnotherToken(_ key: PushNotificationKey) async -> Bool {
-    let now = now()
-    guard case .ready = try? await outbox.read({ try $0.notification(key, at: now) }) else { return false }
-    return true
+    if case .ready = try? await notifications.notification(key) { true } else { false }
   }
 }

@@ -1,0 +1,81 @@
+import ChatPrimitives
+import ChatProjections
+import Synchronization
+
+/// Reads notifications from the outbox for many attempts at once: the access costs more than the rows.
+final class NotificationReader: Sendable {
+  /// The maximum number of notifications that are read at once.
+  private static let batch = 256
+
+  private typealias Read = Result<PushQueries.Found, any Error>
+  private typealias Waiting = (key: PushNotificationKey, continuation: CheckedContinuation<Read, Never>)
+
+  private struct State {
+    var waiting: [Waiting] = []
+    var isReading = false
+  }
+
+  private let outbox: ProjectionRunner<PushProjection>
+  private let head: @Sendable () -> LogPosition
+  private let patienceMilliseconds: Int
+  private let now: @Sendable () -> Timestamp
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - head: the position of the last durable event.
+  ///   - patienceMilliseconds: how long the outbox may take to apply all durable events.
+  init(
+    _ outbox: ProjectionRunner<PushProjection>, head: @escaping @Sendable () -> LogPosition,
+    patienceMilliseconds: Int, now: @escaping @Sendable () -> Timestamp
+  ) {
+    self.outbox = outbox
+    self.head = head
+    self.patienceMilliseconds = patienceMilliseconds
+    self.now = now
+  }
+
+  /// The notification as of all events that are durable when this is called, or later.
+  ///
+  /// Otherwise an attempt could overlook that the token has moved to another user's device, or a ban or deletion whose
+  /// request was already completed.
+  func notification(_ key: PushNotificationKey) async throws -> PushQueries.Found {
+    try await withCheckedContinuation { continuation in
+      let isFirst = state.withLock { state in
+        state.waiting.append((key, continuation))
+        defer { state.isReading = true }
+        return !state.isReading
+      }
+      if isFirst { Task(executorPreference: PushEventLoop.executor) { await readAll() } }
+    }.get()
+  }
+
+  private func readAll() async {
+    while let batch = next() {
+      let read = await read(batch.map(\.key))
+      for (waiting, found) in zip(batch, read) { waiting.continuation.resume(returning: found) }
+    }
+  }
+
+  /// Those that wait; nil if none do, and then nothing is being read any more.
+  private func next() -> [Waiting]? {
+    state.withLock { state in
+      guard !state.waiting.isEmpty else {
+        state.isReading = false
+        return nil
+      }
+      let batch = Array(state.waiting.prefix(Self.batch))
+      state.waiting.removeFirst(batch.count)
+      return batch
+    }
+  }
+
+  private func read(_ keys: [PushNotificationKey]) async -> [Read] {
+    do {
+      try await outbox.wait(for: head(), timeoutMilliseconds: patienceMilliseconds)
+      let now = now()
+      return try await outbox.read { outbox in keys.map { key in Read { try outbox.notification(key, at: now) } } }
+    } catch {
+      return keys.map { _ in .failure(error) }
+    }
+  }
+}
