@@ -36,7 +36,7 @@ public struct Readiness: ResponseObject {
 
 /// Whether a push provider accepts notifications.
 public struct PushProviderReadiness: Codable, Sendable, Hashable {
-  /// `apns`, `fcm` or `webPush`.
+  /// `apns`, `fcm`, `webPush` or `apnsSandbox`.
   public var name: String
   /// `running`, `paused` (it asked for a pause or cannot be reached, and is tried again) or `stopped` (an operator has to
   /// do what `detail` says).

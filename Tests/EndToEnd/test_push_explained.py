@@ -63,6 +63,10 @@ def test_the_server_explains_every_kind_of_event_as_the_tool_does(notifying, ser
     for phone in phones:
         arrives(services, phone, sent)
     comes_to(notifying, sent, {phone: DELIVERED for phone in phones})
+    # Silent notifications go out one each second.
+    wait_until(
+        lambda: "waiting" not in {row.get("outcome") for event in events for row in over_http(world, event)["devices"]},
+        "a notification has no outcome")
     shown = agree(world, events)
     assert (shown[0]["messageId"], shown[0]["roomId"], shown[0]["senderId"]) == (sent["id"], room.id, anna.id)
     assert (shown[4]["workspaceId"], shown[4]["memberId"]) == (office.id, ben.id)

@@ -61,7 +61,7 @@ struct ProviderSettingsTests {
       first, _ in first
     }
     let sender = try #require(try await sender(both))
-    #expect(sender.lanes.map(\.provider) == [.apns, .fcm, .webPush])
+    #expect(sender.lanes.map(\.provider) == [.apns, .fcm, .webPush, .apnsSandbox])
     #expect(sender.lanes.allSatisfy { $0.requestsPerSecond == PushProviders.requestsPerSecond })
     await sender.close()
     await sender.close()
@@ -71,7 +71,7 @@ struct ProviderSettingsTests {
   func rates() async throws {
     let values = apns.merging(["push.apns.requestsPerSecond": .int(5)]) { first, _ in first }
     let sender = try #require(try await sender(values))
-    #expect(sender.lanes.map(\.requestsPerSecond) == [5, 10_000, 10_000])
+    #expect(sender.lanes.map(\.requestsPerSecond) == [5, 10_000, 10_000, 5])
     await sender.close()
   }
 

@@ -17,6 +17,8 @@ struct DispatchLoop {
   private static let outcomesInMemory = PerDeviceQueues.capacity
   /// How long outcomes are collected before they are recorded together, in milliseconds.
   private static let gatheringMilliseconds = 100
+  /// How long no further rejected notification is logged, in milliseconds.
+  private static let rejectionMilliseconds = 60_000
   /// The delay after the outbox could not be read or outcomes could not be recorded, in milliseconds.
   private static let pauseMilliseconds = 500
 
@@ -33,6 +35,8 @@ struct DispatchLoop {
   private var readingDue = Instant.now
   /// No attempt begins before this time, because an attempt found that the outbox is behind or cannot be read.
   private var attemptingDue = Instant.now
+  /// When a rejected notification was last logged.
+  private var rejectionsLogged: Instant?
   /// Whether the last query of the outbox failed. That failure was logged.
   private var isUnreadable = false
   /// When the alarms that are set wake the loop.
@@ -81,10 +85,7 @@ struct DispatchLoop {
     let wasSent = attempted.provider != nil
     switch attempted.result {
     case .settled(let outcome, let reason, let response):
-      if reason == .rejected {
-        dispatcher.logger.warning(
-          "a provider rejected a notification", metadata: Self.metadata(key, ["response": "\(response ?? "")"]))
-      }
+      if reason == .rejected { noteRejection(key, response) }
       lanes.complete(key, ticket, wasSent: wasSent, at: .now)
       settle(key, outcome, reason, response: response)
     case .vanished: lanes.complete(key, ticket, wasSent: false, at: .now)
@@ -146,6 +147,15 @@ struct DispatchLoop {
     case .recovered:
       dispatcher.logger.notice("a push provider works again", metadata: ["provider": "\(provider.name)"])
     }
+  }
+
+  /// Logs one rejection in a while, because a client can register devices of which each notification is rejected.
+  private mutating func noteRejection(_ key: PushNotificationKey, _ response: String?) {
+    guard rejectionsLogged.map({ $0 + .milliseconds(Self.rejectionMilliseconds) <= .now }) ?? true else { return }
+    rejectionsLogged = .now
+    dispatcher.logger.warning(
+      "a provider rejected a notification; others are logged after a minute, and hansard push explain shows all",
+      metadata: Self.metadata(key, ["response": "\(response ?? "")"]))
   }
 
   private func publishStates() {

@@ -45,7 +45,7 @@ final class NotificationReader: Sendable {
         defer { state.isReading = true }
         return !state.isReading
       }
-      if isFirst { Task(executorPreference: PushEventLoop.executor) { await readAll() } }
+      if isFirst { Task(executorPreference: PushEventLoop.executor) { await self.readAll() } }
     }.get()
   }
 
@@ -73,7 +73,8 @@ final class NotificationReader: Sendable {
     do {
       try await outbox.wait(for: head(), timeoutMilliseconds: patienceMilliseconds)
       let now = now()
-      return try await outbox.read { outbox in keys.map { key in Read { try outbox.notification(key, at: now) } } }
+      // An error must leave the access, because it can show that the file is damaged.
+      return try await outbox.read { outbox in try keys.map { .success(try outbox.notification($0, at: now)) } }
     } catch {
       return keys.map { _ in .failure(error) }
     }

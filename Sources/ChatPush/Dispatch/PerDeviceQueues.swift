@@ -170,7 +170,8 @@ struct PerDeviceQueues {
     endAttempt(device)
     if !counts { queues[device]?.attempts -= 1 }
     guard current.group != nil else {
-      resting.add(device, due: due)
+      // What may be sent at once goes to the end, so that a provider that refused it is tried with another device next.
+      if due <= now { ready.append(device) } else { resting.add(device, due: due) }
       return true
     }
     let isNeeded = queues[device]?.putBack() ?? true

@@ -44,6 +44,8 @@ struct PushLanes {
   private var lanes: [Lane]
   /// The first lane to take the next attempt from.
   private var turn = 0
+  /// The lane that is asked first for the rows that it needs.
+  private var readingTurn = 0
 
   init(_ lanes: [PushLane] = [PushLane()]) {
     self.lanes = lanes.map {
@@ -76,7 +78,8 @@ struct PushLanes {
   var cursors: [Request] { lanes.indices.map(request) }
   /// The next lane that may take rows; nil if there is none.
   var needed: Request? {
-    lanes.indices.first { lanes[$0].mayHaveMore && lanes[$0].queues.freeCapacity >= Self.rowsPerRead }.map(request)
+    lanes.indices.lazy.map { ($0 + readingTurn) % lanes.count }
+      .first { lanes[$0].mayHaveMore && lanes[$0].queues.freeCapacity >= Self.rowsPerRead }.map(request)
   }
 
   private func request(_ index: Int) -> Request {
@@ -91,6 +94,7 @@ struct PushLanes {
   mutating func take(
     _ notifications: [PendingNotification], for request: Request, through end: LogPosition?
   ) -> [PushNotificationKey] {
+    readingTurn = request.lane + 1
     let replaced = lanes[request.lane].queues.take(notifications)
     guard let end else { return replaced }
     lanes[request.lane].mayHaveMore = false

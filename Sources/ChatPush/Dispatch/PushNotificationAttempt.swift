@@ -62,7 +62,7 @@ extension PushDispatcher {
       if let room = ready.content.room, isOpen(room, key.device, key.user) {
         return Attempted(.settled(.abandoned, .roomOpen))
       }
-      let provider = ProviderName(ready.token.provider)
+      let provider = ProviderName(ready.token.provider, ready.apnsEnvironment)
       if lane != nil, provider != lane, closed.contains(provider) { return Attempted(.held) }
       let notification = PushNotification(
         key: key, deliveryKey: key.deliveryKey(logIdentity: logIdentity), token: ready.token, content: ready.content,
@@ -72,7 +72,7 @@ extension PushDispatcher {
   }
 
   private func attempt(_ notification: PushNotification) async -> Attempted {
-    let provider = ProviderName(notification.token.provider)
+    let provider = ProviderName(notification.token.provider, notification.apnsEnvironment)
     switch await sender.send(notification) {
     case .delivered: return Attempted(.settled(.delivered), from: provider, .reached)
     case .tokenInvalid(let response):

@@ -29,7 +29,7 @@ struct OutboxWriter {
         """
         INSERT INTO outbox (position, userId, deviceId, kind, badge, isQuiet, showsPreview, provider) VALUES (
           ?1, ?2, ?3, ?4, ?5, ?6, ?7, (
-            SELECT CASE WHEN apnsToken IS NOT NULL THEN 1 WHEN fcmToken IS NOT NULL THEN 2 ELSE 3 END
+            SELECT CASE WHEN apnsToken IS NOT NULL THEN IIF(apnsEnvironment = 2, 4, 1) WHEN fcmToken IS NOT NULL THEN 2 ELSE 3 END
             FROM pushDevice WHERE userId = ?2 AND deviceId = ?3))
         """
       ).run(

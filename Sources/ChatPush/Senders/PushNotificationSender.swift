@@ -40,21 +40,25 @@ package enum ProviderName: UInt8, Sendable, Hashable, CaseIterable {
   case apns = 1
   case fcm = 2
   case webPush = 3
+  /// For devices that say that their token is for the sandbox. It is a service of its own, which may fail by itself.
+  case apnsSandbox = 4
 
-  package init(_ provider: PushProvider) {
+  /// - Parameter environment: what the device says about its APNs token.
+  package init(_ provider: PushProvider, _ environment: APNsEnvironment?) {
     switch provider {
-    case .apns: self = .apns
+    case .apns: self = environment == .sandbox ? .apnsSandbox : .apns
     case .fcm: self = .fcm
     case .webPush: self = .webPush
     }
   }
 
-  /// The name that the tools print.
+  /// What the tools print.
   package var name: String {
     switch self {
     case .apns: "apns"
     case .fcm: "fcm"
     case .webPush: "webPush"
+    case .apnsSandbox: "apnsSandbox"
     }
   }
 }

@@ -46,7 +46,8 @@ package final class PushProviders: PushNotificationSender {
     lanes = ProviderName.allCases.map { name in
       PushLane(
         name, concurrency: Self.inFlight,
-        requestsPerSecond: configuration.requestsPerSecond[name] ?? Self.requestsPerSecond)
+        requestsPerSecond: configuration.requestsPerSecond[name == .apnsSandbox ? .apns : name]
+          ?? Self.requestsPerSecond)
     }
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.minimumTLSVersion = .tlsv12
@@ -59,15 +60,15 @@ package final class PushProviders: PushNotificationSender {
   }
 
   package func send(_ notification: PushNotification) async -> SendResult {
-    let name = ProviderName(notification.token.provider)
+    let name = ProviderName(notification.token.provider, notification.apnsEnvironment)
     let payload = PushPayload(notification, templates)
     let result: SendResult? =
       switch name {
-      case .apns: await apns?.send(payload, for: notification)
+      case .apns, .apnsSandbox: await apns?.send(payload, for: notification)
       case .fcm: await fcm?.send(payload, for: notification)
       case .webPush: await webPush?.send(payload, for: notification)
       }
-    return result ?? .rejected(response: "push.\(name.name) is not configured")
+    return result ?? .rejected(response: "push.\(notification.token.provider.name) is not configured")
   }
 
   package func close() async {

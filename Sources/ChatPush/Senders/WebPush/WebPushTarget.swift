@@ -26,7 +26,8 @@ struct WebPushTarget: Sendable {
       let auth = Base64URL.decode(parts[2], atMost: Self.authBytes), auth.count == Self.authBytes,
       let publicKey = try? P256.KeyAgreement.PublicKey(x963Representation: point)
     else { return nil }
-    endpoint = parts[0]
+    // The host in lower case, so that one connection serves all endpoints at it.
+    endpoint = origin + String(parts[0].dropFirst(origin.count))
     self.origin = origin
     self.publicKey = publicKey
     self.auth = auth
