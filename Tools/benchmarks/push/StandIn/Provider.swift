@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHPACK
 
-/// The services for which this program stands in. The path of a request selects the service.
+/// The push services that this program imitates. The path of a request selects the service.
 enum Provider: String, CaseIterable, Codable {
   case apns, fcm, webPush
   /// Google's token service.
