@@ -1,10 +1,10 @@
 """The programs of the package in `push`: the stand-in for the push services, and the bare client with which the server is
 compared."""
 
-import json
 import os
 import pathlib
-import subprocess
+
+from streams.program import Program
 
 PROVIDERS = ("apns", "fcm", "webPush")
 NAMES = {"apns": "APNs", "fcm": "FCM", "webPush": "Web Push"}
@@ -16,38 +16,13 @@ def executable(name):
     return pathlib.Path(os.environ["PUSH_BIN"], name)
 
 
-class Program:
-    """A process that gets instructions and responds with reports, one line of JSON each."""
-
-    def __init__(self, *command):
-        self.process = subprocess.Popen(
-            [str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.stdin.close()
-        self.process.wait()
-
-    def perform(self, **instruction):
-        self.process.stdin.write(json.dumps(instruction) + "\n")
-        self.process.stdin.flush()
-        return self.report()
-
-    def report(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit(f"{self.process.args[0]} failed")
-        return json.loads(line)
-
-
 class StandIn(Program):
     """APNs, FCM and a push service of browsers, on one port."""
 
     def __init__(self, world):
         made = world.certificate
-        super().__init__(executable("push-stand-in"), made.certificate, made.key, world.service_port)
+        program = executable("push-stand-in")
+        super().__init__(program, program, made.certificate, made.key, world.service_port)
         self.report()
 
     def begin(self, keep=False):
@@ -67,7 +42,8 @@ class BareClient(Program):
     """AsyncHTTPClient alone."""
 
     def __init__(self, world):
-        super().__init__(executable("bare-push-client"), world.certificate.authority)
+        program = executable("bare-push-client")
+        super().__init__(program, program, world.certificate.authority)
         self.urls = world.urls
 
     def send(self, provider, recording, count, rate=0):

@@ -1,11 +1,12 @@
 """The programs of the package in `sockets`: the load generator, and the bare echo with which the server is compared."""
 
-import json
 import os
 import pathlib
 import re
 import subprocess
 import time
+
+from .program import Program
 
 
 def executable(name):
@@ -23,27 +24,15 @@ def processor_seconds(process):
     return time.clock_gettime(~process.pid << 3 | 2)
 
 
-class Load:
+class Load(Program):
     """The load generator. It is a process of its own, with one thread."""
 
     def __init__(self):
-        self.process = subprocess.Popen([executable("load")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.stdin.close()
-        self.process.wait()
+        super().__init__("the load generator", executable("load"))
 
     def perform(self, **instruction):
         """Returns the report, in microseconds where it has no unit."""
-        self.process.stdin.write(json.dumps(instruction) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit("the load generator failed")
-        report = json.loads(line)
+        report = super().perform(**instruction)
         if "error" in report:
             raise SystemExit(f"the load generator: {report['error']}")
         return report
