@@ -31,7 +31,7 @@ package final class PushService: Sendable {
     self.catchingUp = catchingUp
     dispatching = Task {
       guard await catchingUp.value, !catchingUp.isCancelled else { return }
-      await withTaskExecutorPreference(PushEventLoop.executor) { await dispatcher.run() }
+      await dispatcher.run()
     }
   }
 
@@ -41,12 +41,14 @@ package final class PushService: Sendable {
   /// Call it before requests are accepted, because it switches push on: messages sent after it has returned are pushed.
   /// If push was switched on before, it continues where it stopped.
   ///
-  /// - Parameter directory: the folder of the read models.
+  /// - Parameters:
+  ///   - directory: the folder of the read models.
+  ///   - threads: where notifications are rendered; nil for the threads that run all tasks.
   /// - Throws: `RecordingFailure` if the event that switches push on cannot be recorded, and errors of the folder.
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, recorder: any OutcomeRecorder,
     sender: any PushNotificationSender, logger: Logger, now: @escaping @Sendable () -> Timestamp,
-    isOpen: @escaping OpenRoomCheck = { _, _, _ in false }
+    isOpen: @escaping OpenRoomCheck = { _, _, _ in false }, threads: PushThreads? = nil
   ) async throws -> PushService {
     // This uses a thread that may block, because the threads that run tasks already respond to liveness checks.
     let outbox = try await NIOThreadPool.singleton.runIfActive {
@@ -62,7 +64,7 @@ package final class PushService: Sendable {
     }
     let dispatcher = PushDispatcher(
       outbox: outbox, head: { feed.head }, recorder: recorder, sender: sender, logIdentity: logIdentity,
-      logger: logger, now: now, isOpen: isOpen)
+      logger: logger, now: now, isOpen: isOpen, executor: threads?.tasks)
     outbox.start { _ in dispatcher.outboxGrew() }
     return PushService(outbox: outbox, dispatcher: dispatcher, sender: sender, head: feed.head, logger: logger)
   }

@@ -40,7 +40,7 @@ struct APNsSpecs {
 
   @Test("the body of an alert has what iOS shows in aps, and the IDs next to aps")
   func alertBody() throws {
-    let body = try members(try APNsRequest.body(PushPayload(sampleNotification())))
+    let body = try members(APNsRequest.body(PushPayload(sampleNotification())))
     let aps = try #require(body["aps"] as? [String: Any])
     #expect(aps["alert"] as? [String: String] == ["title": "Tea", "body": "Anna: The kettle is on."])
     #expect(aps["badge"] as? Int == 3 && aps["sound"] as? String == "default")
@@ -54,7 +54,7 @@ struct APNsSpecs {
   @Test("the body of a silent notification has no text, and a badge only if it sets the badge")
   func silentBody() throws {
     for setsBadge in [true, false] {
-      let body = try members(try APNsRequest.body(samplePayload(.silent(setsBadge: setsBadge), kind: .update)))
+      let body = try members(APNsRequest.body(samplePayload(.silent(setsBadge: setsBadge), kind: .update)))
       let aps = try #require(body["aps"] as? [String: Int])
       #expect(aps == (setsBadge ? ["content-available": 1, "badge": 3] : ["content-available": 1]))
     }
@@ -62,20 +62,20 @@ struct APNsSpecs {
 
   @Test("without previews, the alert has the key of a text in the app")
   func localized() throws {
-    let body = try members(try APNsRequest.body(samplePayload(.localizedAlert(key: "push.message"))))
+    let body = try members(APNsRequest.body(samplePayload(.localizedAlert(key: "push.message"))))
     let aps = try #require(body["aps"] as? [String: Any])
     #expect(aps["alert"] as? [String: String] == ["loc-key": "push.message"])
   }
 
   @Test("a body has 4,096 bytes at most, whatever its text", arguments: [-1, 0, 1])
   func size(excess: Int) throws {
-    let empty = try #require(try APNsRequest.body(samplePayload(.alert(title: "t", body: "")))).count
+    let empty = try #require(APNsRequest.body(samplePayload(.alert(title: "t", body: "")))).count
     let text = String(repeating: "x", count: APNsRequest.bodyBytes - empty + excess)
-    let body = try #require(try APNsRequest.body(samplePayload(.alert(title: "t", body: text))))
+    let body = try #require(APNsRequest.body(samplePayload(.alert(title: "t", body: text))))
     #expect(body.count == APNsRequest.bodyBytes + min(excess, 0))
     // Each of these characters takes six bytes in JSON.
     let controls = String(repeating: "\u{1}", count: 1024)
-    #expect(try #require(try APNsRequest.body(samplePayload(.alert(title: controls, body: controls)))).count <= 4096)
+    #expect(try #require(APNsRequest.body(samplePayload(.alert(title: controls, body: controls)))).count <= 4096)
   }
 
   @Test("every documented reason has a result", arguments: documentedReasons)

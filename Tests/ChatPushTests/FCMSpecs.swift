@@ -11,7 +11,7 @@ struct FCMSpecs {
   private let now = Timestamp(milliseconds: 1_000_000)
 
   private func message(_ payload: PushPayload, _ android: FCMAndroid = FCMAndroid()) throws -> [String: Any] {
-    let body = try members(try FCMRequest.body(payload, token: "token", android, at: now))
+    let body = try members(FCMRequest.body(payload, token: "token", android, at: now))
     return try #require(body["message"] as? [String: Any])
   }
 
@@ -65,7 +65,7 @@ struct FCMSpecs {
   func size(excess: Int) throws {
     func bytes(_ text: String, token: String) throws -> Int {
       try #require(
-        try FCMRequest.body(samplePayload(.alert(title: "t", body: text)), token: token, FCMAndroid(), at: now)
+        FCMRequest.body(samplePayload(.alert(title: "t", body: text)), token: token, FCMAndroid(), at: now)
       ).count
     }
     let empty = try bytes("", token: "") - 2

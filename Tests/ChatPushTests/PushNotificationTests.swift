@@ -106,12 +106,12 @@ import Testing
   func webhooks() async throws {
     let secret = [UInt8](repeating: 1, count: WebhookSender.secretMinimumBytes)
     for url in ["", "example.org/push", "ftp://example.org", "https://"] {
-      #expect(throws: WebhookError.unusableURL(url)) { try WebhookSender(url: url, secret: secret) }
+      #expect(throws: WebhookError.unusableURL(url)) { try WebhookSender(url: url, secret: secret, PushThreads()) }
     }
     #expect(throws: WebhookError.secretTooShort(bytes: 15)) {
-      try WebhookSender(url: "http://example.org/push", secret: Array(secret.dropLast()))
+      try WebhookSender(url: "http://example.org/push", secret: Array(secret.dropLast()), PushThreads())
     }
-    let sender = try WebhookSender(url: "http://example.org/push", secret: secret)
+    let sender = try WebhookSender(url: "http://example.org/push", secret: secret, PushThreads())
     await sender.close()
     await sender.close()
   }

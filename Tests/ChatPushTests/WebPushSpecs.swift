@@ -140,12 +140,12 @@ struct WebPushSpecs {
 
   @Test("the content has the texts and the IDs, and fits", arguments: [-1, 0, 1])
   func content(excess: Int) throws {
-    let body = try members(try WebPushRequest.content(PushPayload(sampleNotification())))
+    let body = try members(WebPushRequest.content(PushPayload(sampleNotification())))
     #expect(body["title"] as? String == "Tea" && body["body"] as? String == "Anna: The kettle is on.")
     #expect(body["roomId"] as? String == tea.description && body["badge"] as? Int == 3)
-    let empty = try #require(try WebPushRequest.content(samplePayload(.alert(title: "t", body: "")))).count
+    let empty = try #require(WebPushRequest.content(samplePayload(.alert(title: "t", body: "")))).count
     let text = String(repeating: "x", count: WebPushEncryption.contentBytes - empty + excess)
-    let content = try #require(try WebPushRequest.content(samplePayload(.alert(title: "t", body: text))))
+    let content = try #require(WebPushRequest.content(samplePayload(.alert(title: "t", body: text))))
     #expect(content.count == WebPushEncryption.contentBytes + min(excess, 0))
   }
 

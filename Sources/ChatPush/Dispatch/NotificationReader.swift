@@ -19,6 +19,7 @@ final class NotificationReader: Sendable {
   private let head: @Sendable () -> LogPosition
   private let patienceMilliseconds: Int
   private let now: @Sendable () -> Timestamp
+  private let executor: (any TaskExecutor)?
   private let state = Mutex(State())
 
   /// - Parameters:
@@ -26,12 +27,13 @@ final class NotificationReader: Sendable {
   ///   - patienceMilliseconds: how long the outbox may take to apply all durable events.
   init(
     _ outbox: ProjectionRunner<PushProjection>, head: @escaping @Sendable () -> LogPosition,
-    patienceMilliseconds: Int, now: @escaping @Sendable () -> Timestamp
+    patienceMilliseconds: Int, now: @escaping @Sendable () -> Timestamp, executor: (any TaskExecutor)?
   ) {
     self.outbox = outbox
     self.head = head
     self.patienceMilliseconds = patienceMilliseconds
     self.now = now
+    self.executor = executor
   }
 
   /// The notification as of all events that are durable when this is called, or later.
@@ -45,7 +47,7 @@ final class NotificationReader: Sendable {
         defer { state.isReading = true }
         return !state.isReading
       }
-      if isFirst { Task(executorPreference: PushEventLoop.executor) { await self.readAll() } }
+      if isFirst { Task(executorPreference: executor) { await self.readAll() } }
     }.get()
   }
 
@@ -74,7 +76,7 @@ final class NotificationReader: Sendable {
       try await outbox.wait(for: head(), timeoutMilliseconds: patienceMilliseconds)
       let now = now()
       // An error must leave the access, because it can show that the file is damaged.
-      return try await outbox.read { outbox in try keys.map { .success(try outbox.notification($0, at: now)) } }
+      return try await outbox.read { outbox in try outbox.notifications(keys, at: now).map { .success($0) } }
     } catch {
       return keys.map { _ in .failure(error) }
     }

@@ -29,6 +29,7 @@ package final class PushDispatcher: Sendable {
   /// because a notification that was given up cannot be sent any more.
   let now: @Sendable () -> Timestamp
   let isOpen: OpenRoomCheck
+  private let executor: (any TaskExecutor)?
 
   private let mailbox: AsyncStream<DispatchEvent>
   private let post: AsyncStream<DispatchEvent>.Continuation
@@ -39,17 +40,18 @@ package final class PushDispatcher: Sendable {
     outbox: ProjectionRunner<PushProjection>, head: @escaping @Sendable () -> LogPosition,
     recorder: any OutcomeRecorder, sender: any PushNotificationSender, logIdentity: UUIDBytes, logger: Logger,
     now: @escaping @Sendable () -> Timestamp, isOpen: @escaping OpenRoomCheck = { _, _, _ in false },
-    patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds
+    patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds, executor: (any TaskExecutor)? = nil
   ) {
     self.outbox = outbox
     notifications = NotificationReader(
-      outbox, head: head, patienceMilliseconds: patienceMilliseconds, now: now)
+      outbox, head: head, patienceMilliseconds: patienceMilliseconds, now: now, executor: executor)
     self.recorder = recorder
     self.sender = sender
     self.logIdentity = logIdentity
     self.logger = logger
     self.now = now
     self.isOpen = isOpen
+    self.executor = executor
     providerStates = Mutex(sender.lanes.compactMap(\.provider).map { PushProviderStatus($0, .running) })
     (mailbox, post) = AsyncStream.makeStream()
   }
@@ -58,13 +60,15 @@ package final class PushDispatcher: Sendable {
   /// applied all events that the log had at startup.
   package func run() async {
     outboxGrew()
-    await withDiscardingTaskGroup { group in
-      var loop = DispatchLoop(self)
-      for await event in mailbox {
-        await loop.take(event, &group)
-        if loop.isFinished { break }
+    await withTaskExecutorPreference(executor) {
+      await withDiscardingTaskGroup { group in
+        var loop = DispatchLoop(self)
+        for await event in mailbox {
+          await loop.take(event, &group)
+          if loop.isFinished { break }
+        }
+        group.cancelAll()
       }
-      group.cancelAll()
     }
   }
 

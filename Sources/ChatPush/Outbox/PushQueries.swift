@@ -71,22 +71,51 @@ package struct PushQueries: ReadModelQueries {
     fileName, customType, customBody, text
     """
 
+  /// What the notifications of one event share.
+  private struct Event {
+    let isDeleted: Bool
+    let content: PushContent
+    /// Whether it belongs to no room, or its room still exists.
+    let hasRoom: Bool
+  }
+
   /// The notification, if it may still be sent. It may not if the message was deleted, or if the user or the device
   /// would not be notified of it today. It has the device's current token, because a replaced token is invalid. A silent
   /// one and a late alert have the badge of now, because devices may have shown newer ones before them.
   package func notification(_ key: PushNotificationKey, at now: Timestamp) throws -> Found {
+    try notification(key, try event(at: key.position), now)
+  }
+
+  /// The same for many notifications. Many are usually about the same event, which is read once.
+  func notifications(_ keys: [PushNotificationKey], at now: Timestamp) throws -> [Found] {
+    var events: [LogPosition: Event?] = [:]
+    return try keys.map { key in
+      let event = try events[key.position] ?? self.event(at: key.position)
+      events[key.position] = .some(event)
+      return try notification(key, event, now)
+    }
+  }
+
+  private func event(at position: LogPosition) throws -> Event? {
+    let found = try CachedStatement(
+      database, "SELECT isDeleted, \(Self.contentColumns) FROM pushContent WHERE position = ?"
+    ).first(position) { row in (isDeleted: try row.number() != 0, content: try Self.readContent(&row)) }
+    return try found.map { isDeleted, content in
+      let hasRoom = try content.room.map { try CachedStatement(database, "SELECT 1 FROM room WHERE id = ?").exists($0) }
+      return Event(isDeleted: isDeleted, content: content, hasRoom: hasRoom ?? true)
+    }
+  }
+
+  private func notification(_ key: PushNotificationKey, _ event: Event?, _ now: Timestamp) throws -> Found {
     let delivery = try CachedStatement(
       database,
       "SELECT kind, badge, isQuiet, showsPreview FROM outbox WHERE position = ? AND userId = ? AND deviceId = ?"
     ).first(key.position, key.user, key.device, read: Self.readDelivery)
     guard let delivery else { return .settled }
-    let found = try CachedStatement(
-      database, "SELECT isDeleted, \(Self.contentColumns) FROM pushContent WHERE position = ?"
-    ).first(key.position) { row in (isDeleted: try row.number() != 0, content: try Self.readContent(&row)) }
-    guard let (isDeleted, content) = found, !isDeleted || delivery.kind.alert == nil, try isThere(content, for: key)
-    else {
-      return .withdrawn(.deleted)
-    }
+    guard let event, event.hasRoom, !event.isDeleted || delivery.kind.alert == nil,
+      try isInvited(key.user, event.content)
+    else { return .withdrawn(.deleted) }
+    let content = event.content
     let user = try currentUser(of: key, content)
     let device = try CachedStatement(
       database, "SELECT \(Self.deviceColumns) FROM pushDevice WHERE userId = ? AND deviceId = ?"
@@ -105,14 +134,11 @@ package struct PushQueries: ReadModelQueries {
         language: device.language))
   }
 
-  /// Whether the room, or the invitation, still exists.
-  private func isThere(_ content: PushContent, for key: PushNotificationKey) throws -> Bool {
-    if let workspace = content.workspace {
-      return try CachedStatement(database, "SELECT 1 FROM invitation WHERE workspaceId = ? AND userId = ?")
-        .exists(workspace, key.user)
-    }
-    guard let room = content.room else { return true }
-    return try CachedStatement(database, "SELECT 1 FROM room WHERE id = ?").exists(room)
+  /// Whether the user's invitation still exists, if this is about one.
+  private func isInvited(_ user: UserID, _ content: PushContent) throws -> Bool {
+    guard let workspace = content.workspace else { return true }
+    return try CachedStatement(database, "SELECT 1 FROM invitation WHERE workspaceId = ? AND userId = ?")
+      .exists(workspace, user)
   }
 
   private func currentUser(of key: PushNotificationKey, _ content: PushContent) throws -> CurrentUser {

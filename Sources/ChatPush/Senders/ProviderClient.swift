@@ -13,16 +13,14 @@ final class ProviderClient: Sendable {
   static let timeoutSeconds: Int64 = 10
   /// How long a connection without requests stays open, in seconds.
   private static let idleSeconds: Int64 = 1800
-  /// How many bytes of a response's body are read. Longer bodies are ignored.
-  private static let bodyBytes = 64 * 1024
-  /// How long an attempt waits for the body after the status, in milliseconds. A slow body must not occupy a slot.
-  private static let bodyMilliseconds: Int64 = 1000
+  /// How many bytes of a response's body are read. A longer body is ignored.
+  fileprivate static let bodyBytes = 64 * 1024
   /// The connections to a host that only offers HTTP/1.1.
   private static let http1Connections = 8
 
   private let client: HTTPClient
 
-  init(_ tls: TLSConfiguration) {
+  init(_ tls: TLSConfiguration, _ threads: PushThreads) {
     var configuration = HTTPClient.Configuration(
       tlsConfiguration: tls, redirectConfiguration: .disallow,
       timeout: HTTPClient.Configuration.Timeout(
@@ -32,44 +30,32 @@ final class ProviderClient: Sendable {
     // A failed connection is reported at once. The provider is then paused, and no attempt waits for a connection.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.http1_1ConnectionDebugInitializer = { InformationalResponseLimit.add(to: $0) }
-    client = HTTPClient(eventLoopGroupProvider: .shared(PushEventLoop.group), configuration: configuration)
+    client = HTTPClient(eventLoopGroupProvider: .shared(threads.connections), configuration: configuration)
   }
 
   struct Response: Sendable {
     var status: UInt
     var retryAfter: Duration?
-    /// Empty if it was too long or too slow.
+    /// Empty if it was too long, or was not complete in time.
     var body: [UInt8]
   }
 
   /// Posts a body.
   /// - Throws: `ProviderUnreachable` if there is no connection, or another error if the request failed.
   func post(_ url: String, _ headers: HTTPHeaders, _ body: [UInt8]) async throws -> Response {
-    let watched = WatchedBody(body)
-    var request = HTTPClientRequest(url: url)
-    request.method = .POST
-    request.headers = headers
-    request.body = .stream(watched, length: .known(Int64(body.count)))
+    let request = try HTTPClient.Request(url: url, method: .POST, headers: headers, body: .bytes(body))
+    let exchange = ProviderExchange()
+    let task = client.execute(request: request, delegate: exchange, deadline: .now() + .seconds(Self.timeoutSeconds))
     do {
-      let response = try await client.execute(request, timeout: .seconds(Self.timeoutSeconds))
-      let retryAfter = response.headers.first(name: "retry-after").flatMap { RetryAfter.delay($0, at: Date()) }
-      return Response(status: response.status.code, retryAfter: retryAfter, body: await Self.read(response.body))
-    } catch {
-      guard !watched.wasRequested, !Self.isOfOneRequest(error) else { throw error }
-      throw ProviderUnreachable(reason: "\(error)")
-    }
-  }
-
-  private static func read(_ body: HTTPClientResponse.Body) async -> [UInt8] {
-    await withTaskGroup(of: [UInt8]?.self) { group in
-      group.addTask { (try? await body.collect(upTo: bodyBytes)).map { Array($0.readableBytesView) } }
-      group.addTask {
-        try? await Task.sleep(for: .milliseconds(bodyMilliseconds))
-        return nil
+      return try await withTaskCancellationHandler {
+        try await task.get()
+      } onCancel: {
+        task.cancel()
       }
-      defer { group.cancelAll() }
-      guard let found = await group.next() else { return [] }
-      return found ?? []
+    } catch {
+      if let status = exchange.responseWithoutBody { return status }
+      guard !exchange.hasBegun, !Self.isOfOneRequest(error) else { throw error }
+      throw ProviderUnreachable(reason: "\(error)")
     }
   }
 
@@ -82,27 +68,57 @@ final class ProviderClient: Sendable {
   func close() async { try? await client.shutdown() }
 }
 
-/// A body that records whether the client read it. The client reads it once the request has a connection.
-private final class WatchedBody: AsyncSequence, Sendable {
-  let content: ByteBuffer
-  private let state = Atomic(false)
+/// One request and its response. The client calls it on the event loop of the connection, so a response wakes its task
+/// only once.
+private final class ProviderExchange: HTTPClientResponseDelegate {
+  typealias Response = ProviderClient.Response
 
-  init(_ bytes: [UInt8]) { content = ByteBuffer(bytes: bytes) }
+  private struct State {
+    var hasBegun = false
+    var head: HTTPResponseHead?
+    var body = ByteBuffer()
+  }
 
-  var wasRequested: Bool { state.load(ordering: .relaxed) }
+  private struct BodyTooLong: Error {}
 
-  struct Iterator: AsyncIteratorProtocol {
-    fileprivate let body: WatchedBody
-    fileprivate var isAtEnd = false
+  private let state = Mutex(State())
 
-    mutating func next() async -> ByteBuffer? {
-      body.state.store(true, ordering: .relaxed)
-      defer { isAtEnd = true }
-      return isAtEnd ? nil : body.content
+  /// Whether the request had a connection.
+  var hasBegun: Bool { state.withLock(\.hasBegun) }
+
+  /// The response if it has a status, although its body was too long, too slow or broke off: the status counts.
+  var responseWithoutBody: Response? { state.withLock { $0.head.map { Self.response($0, body: []) } } }
+
+  func didSendRequestHead(task: HTTPClient.Task<Response>, _ head: HTTPRequestHead) {
+    state.withLock { $0.hasBegun = true }
+  }
+
+  func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+    state.withLock { $0.head = head }
+    return task.eventLoop.makeSucceededVoidFuture()
+  }
+
+  func didReceiveBodyPart(task: HTTPClient.Task<Response>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+    let length = state.withLock { state in
+      var buffer = buffer
+      state.body.writeBuffer(&buffer)
+      return state.body.readableBytes
+    }
+    return length > ProviderClient.bodyBytes
+      ? task.eventLoop.makeFailedFuture(BodyTooLong()) : task.eventLoop.makeSucceededVoidFuture()
+  }
+
+  func didFinishRequest(task: HTTPClient.Task<Response>) throws -> Response {
+    try state.withLock { state in
+      guard let head = state.head else { throw HTTPClientError.remoteConnectionClosed }
+      return Self.response(head, body: Array(state.body.readableBytesView))
     }
   }
 
-  func makeAsyncIterator() -> Iterator { Iterator(body: self) }
+  private static func response(_ head: HTTPResponseHead, body: [UInt8]) -> Response {
+    let retryAfter = head.headers.first(name: "retry-after").flatMap { RetryAfter.delay($0, at: Date()) }
+    return Response(status: head.status.code, retryAfter: retryAfter, body: body)
+  }
 }
 
 /// No connection to the provider could be made.

@@ -1,6 +1,5 @@
 import ChatDomain
 import ChatPrimitives
-import Foundation
 
 /// What a notification says, in the form that all providers share. Each provider renders its request from it.
 struct PushPayload: Sendable, Hashable {
@@ -89,43 +88,37 @@ struct PushPayload: Sendable, Hashable {
   /// The seconds until the notification expires, at least 0.
   func secondsLeft(at now: Timestamp) -> Int64 { max((expiresAt.milliseconds - now.milliseconds) / 1000, 0) }
 
-  /// The fields besides the text, by name. Absent ones are left out.
-  var fields: [String: PayloadValue] {
-    var fields: [String: PayloadValue] = [
-      "kind": .text(kind.name), "position": .number(position.value), "deliveryKey": .text(deliveryKey),
-      "badge": .number(badge),
+  /// The fields besides the text, in the order in which they are sent. Absent ones are left out.
+  var fields: [(String, JSONValue)] {
+    let texts: [(String, String?)] = [
+      ("type", type), ("roomId", room?.description), ("messageId", message?.description),
+      ("threadId", thread?.description), ("workspaceId", workspace?.description), ("senderId", sender?.description),
+      ("attachment", attachment), ("emoji", emoji), ("clearedThrough", clearedThrough?.description),
     ]
-    let texts: [String: String?] = [
-      "type": type, "roomId": room?.description, "messageId": message?.description, "threadId": thread?.description,
-      "workspaceId": workspace?.description, "senderId": sender?.description, "attachment": attachment, "emoji": emoji,
-      "clearedThrough": clearedThrough?.description,
-    ]
-    for (name, text) in texts {
-      if let text { fields[name] = .text(text) }
-    }
-    return fields
+    return [
+      ("kind", .text(kind.name)), ("position", .number(position.value)), ("deliveryKey", .text(deliveryKey)),
+      ("badge", .number(badge)),
+    ] + texts.compactMap { name, text in text.map { (name, .text($0)) } }
   }
 
   /// The longest rendering that has at most `limit` bytes. The body is cut first, then the title, between characters.
   /// - Parameter render: the request's body for these texts; a shorter text must never make it longer.
   /// - Returns: nil if even a request without text is too long.
-  func fitting(_ limit: Int, render: (Style) throws -> [UInt8]) rethrows -> [UInt8]? {
-    let full = try render(style)
+  func fitting(_ limit: Int, render: (Style) -> [UInt8]) -> [UInt8]? {
+    let full = render(style)
     guard full.count > limit else { return full }
     guard case .alert(let title, let body) = style else { return nil }
-    let cut = try Self.longest(of: body, limit) { try render(.alert(title: title, body: $0)) }
+    let cut = Self.longest(of: body, limit) { render(.alert(title: title, body: $0)) }
     if let cut { return cut }
-    return try Self.longest(of: title, limit) { try render(.alert(title: $0, body: "")) }
+    return Self.longest(of: title, limit) { render(.alert(title: $0, body: "")) }
   }
 
-  private static func longest(
-    of text: String, _ limit: Int, render: (String) throws -> [UInt8]
-  ) rethrows -> [UInt8]? {
+  private static func longest(of text: String, _ limit: Int, render: (String) -> [UInt8]) -> [UInt8]? {
     var best: [UInt8]?
     var (fits, fails) = (-1, text.utf8.count + 1)
     while fails - fits > 1 {
       let bytes = (fits + fails) / 2
-      let rendered = try render(PushContent.beginning(of: text, bytes: bytes))
+      let rendered = render(PushContent.beginning(of: text, bytes: bytes))
       if rendered.count <= limit {
         (fits, best) = (bytes, rendered)
       } else {
@@ -136,34 +129,10 @@ struct PushPayload: Sendable, Hashable {
   }
 }
 
-/// A value in the JSON that providers take.
-indirect enum PayloadValue: Sendable, Hashable, Encodable {
-  case text(String)
-  case number(UInt64)
-  case object([String: PayloadValue])
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .text(let text): try container.encode(text)
-    case .number(let number): try container.encode(number)
-    case .object(let members): try container.encode(members)
-    }
-  }
-
-  /// With sorted keys, so that the same notification always has the same bytes.
-  func bytes() throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return Array(try encoder.encode(self))
-  }
-
-  /// The value as a text, because FCM takes only texts as data.
-  var asText: String {
-    switch self {
-    case .text(let text): text
-    case .number(let number): String(number)
-    case .object: ""
-    }
+extension JSONValue {
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    write(to: &bytes)
+    return bytes
   }
 }

@@ -39,7 +39,7 @@ package final class PushProviders: PushNotificationSender {
 
   /// - Parameter now: the time from which the lifetime of a notification is computed.
   package init(
-    _ configuration: Configuration,
+    _ configuration: Configuration, _ threads: PushThreads,
     now: @escaping @Sendable () -> Timestamp = PushProviders.systemTime
   ) {
     // A provider that is not configured has a lane too, so that its notifications get an outcome.
@@ -54,9 +54,9 @@ package final class PushProviders: PushNotificationSender {
     if !configuration.authorities.isEmpty { tls.additionalTrustRoots = [.certificates(configuration.authorities)] }
     let shared = tls
     templates = configuration.templates
-    apns = configuration.apns.map { APNsSender($0, tls: shared) }
-    fcm = configuration.fcm.map { FCMSender($0, tls: shared, now: now) }
-    webPush = configuration.webPush.map { WebPushSender($0, tls: shared, now: now) }
+    apns = configuration.apns.map { APNsSender($0, tls: shared, threads) }
+    fcm = configuration.fcm.map { FCMSender($0, tls: shared, threads, now: now) }
+    webPush = configuration.webPush.map { WebPushSender($0, tls: shared, threads, now: now) }
   }
 
   package func send(_ notification: PushNotification) async -> SendResult {

@@ -24,7 +24,7 @@ package final class WebhookSender: PushNotificationSender {
   private let client: HTTPClient
 
   /// - Parameter url: an absolute URL with `http` or `https`.
-  package init(url: String, secret: [UInt8]) throws(WebhookError) {
+  package init(url: String, secret: [UInt8], _ threads: PushThreads) throws(WebhookError) {
     guard let parsed = URL(string: url), let scheme = parsed.scheme?.lowercased(), ["http", "https"].contains(scheme),
       parsed.host?.isEmpty == false
     else { throw .unusableURL(url) }
@@ -39,7 +39,7 @@ package final class WebhookSender: PushNotificationSender {
     // `InformationalResponseLimit` needs the HTTP/1.1 decoder, which an HTTP/2 connection does not have.
     configuration.httpVersion = .http1Only
     configuration.http1_1ConnectionDebugInitializer = { InformationalResponseLimit.add(to: $0) }
-    client = HTTPClient(eventLoopGroupProvider: .shared(PushEventLoop.group), configuration: configuration)
+    client = HTTPClient(eventLoopGroupProvider: .shared(threads.connections), configuration: configuration)
   }
 
   package func send(_ notification: PushNotification) async -> SendResult {

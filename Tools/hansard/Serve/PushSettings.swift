@@ -49,7 +49,7 @@ struct PushSettings: Sendable {
   }
 
   /// Creates the sender. Nil if push is off.
-  func sender() async throws -> (any PushNotificationSender)? {
+  func sender(_ threads: PushThreads) async throws -> (any PushNotificationSender)? {
     let configuration = try await providers.configuration()
     if webhook == nil, file == nil, let secretFile {
       throw ToolError(
@@ -57,14 +57,14 @@ struct PushSettings: Sendable {
         next: "name the webhook with --push-webhook URL")
     }
     switch (webhook, file) {
-    case (nil, nil): return configuration.isEmpty ? nil : PushProviders(configuration)
+    case (nil, nil): return configuration.isEmpty ? nil : PushProviders(configuration, threads)
     case (_?, _?):
       throw ToolError(
         "notifications can have only one destination", because: "both a push webhook and a push file are given",
         next: "omit --push-webhook or --push-file")
     case (let webhook?, nil):
       try rejectProviders(configuration, besides: "push.webhook")
-      return try self.webhook(webhook, secretFile)
+      return try self.webhook(webhook, secretFile, threads)
     case (nil, let file?):
       try rejectProviders(configuration, besides: "push.file")
       return try self.file(file)
@@ -79,14 +79,14 @@ struct PushSettings: Sendable {
       next: "remove \(key), or the settings of the providers")
   }
 
-  private func webhook(_ url: String, _ secretFile: String?) throws -> any PushNotificationSender {
+  private func webhook(_ url: String, _ secretFile: String?, _ threads: PushThreads) throws -> any PushNotificationSender {
     guard let secretFile else {
       throw ToolError(
         "the push webhook has no secret", because: "without a secret, the receiver cannot verify the sender",
         next: "write a random secret into a file and name it with --push-secret-file FILE")
     }
     do {
-      return try WebhookSender(url: url, secret: Self.secret(in: secretFile))
+      return try WebhookSender(url: url, secret: Self.secret(in: secretFile), threads)
     } catch let error as WebhookError {
       throw ToolError("the push webhook cannot be used", because: error.description)
     }

@@ -17,11 +17,12 @@ struct ServeRun {
   let settings: ServeSettings
   let servesBench: Bool
   let servesConformance: Bool
+  private let pushThreads = PushThreads()
 
   func serve() async throws {
     // Loaded before anything is opened, so that a wrong setting changes nothing.
     let certificate = try loadCertificate()
-    let sender = try await settings.push.sender()
+    let sender = try await settings.push.sender(pushThreads)
     do {
       try await serve(sendingBy: sender, certificate)
     } catch {
@@ -191,7 +192,7 @@ struct ServeRun {
       directory: settings.readModelsDirectory, feed: opened.chat.store, logIdentity: opened.log.identity.bytes,
       recorder: opened.chat,
       sender: sender, logger: logger, now: { opened.chat.clock.settled },
-      isOpen: { opened.chat.live.isOpen($0, $1, of: $2) })
+      isOpen: { opened.chat.live.isOpen($0, $1, of: $2) }, threads: pushThreads)
   }
 
   private func open(_ log: EmbeddedLog, _ gate: StartGate, _ logger: Logger) async throws -> ServiceOpening.Opened {

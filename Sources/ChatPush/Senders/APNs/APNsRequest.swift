@@ -41,34 +41,33 @@ enum APNsRequest {
   }
 
   /// - Returns: nil if it does not fit without any text.
-  static func body(_ payload: PushPayload) throws -> [UInt8]? {
+  static func body(_ payload: PushPayload) -> [UInt8]? {
     let fields = payload.fields
-    return try payload.fitting(bodyBytes) { style in
-      var members = fields
-      members["aps"] = .object(aps(payload, style))
-      return try PayloadValue.object(members).bytes()
+    return payload.fitting(bodyBytes) { style in
+      JSONValue.object([("aps", .object(aps(payload, style, alert: alert(style))))] + fields).bytes
     }
   }
 
   /// The part of the payload that the system interprets. FCM takes the same for iOS apps.
-  static func aps(_ payload: PushPayload, _ style: PushPayload.Style) -> [String: PayloadValue] {
-    var aps: [String: PayloadValue] = [:]
-    switch style {
-    case .alert(let title, let body):
-      aps["alert"] = .object(["title": .text(title), "body": .text(body)])
-    case .localizedAlert(let key):
-      aps["alert"] = .object(["loc-key": .text(key)])
-    case .silent(let setsBadge):
-      aps["content-available"] = .number(1)
-      if setsBadge { aps["badge"] = .number(payload.badge) }
-      return aps
+  /// - Parameter alert: what is shown; nil if nothing is, or if FCM adds it.
+  static func aps(_ payload: PushPayload, _ style: PushPayload.Style, alert: JSONValue?) -> [(String, JSONValue)] {
+    if case .silent(let setsBadge) = style {
+      return [("content-available", .number(1))] + (setsBadge ? [("badge", .number(payload.badge))] : [])
     }
-    aps["badge"] = .number(payload.badge)
-    aps["sound"] = .text("default")
-    aps["category"] = .text(payload.kind.name)
-    if let room = payload.room { aps["thread-id"] = .text(room.description) }
+    var aps: [(String, JSONValue)] = alert.map { [("alert", $0)] } ?? []
+    aps += [("badge", .number(payload.badge)), ("sound", .text("default")), ("category", .text(payload.kind.name))]
+    if let room = payload.room { aps.append(("thread-id", .text(room.description))) }
     // A notification service extension can fetch the message before it is shown.
-    if payload.message != nil { aps["mutable-content"] = .number(1) }
+    if payload.message != nil { aps.append(("mutable-content", .number(1))) }
     return aps
+  }
+
+  /// What is shown; nil for a silent notification.
+  static func alert(_ style: PushPayload.Style) -> JSONValue? {
+    switch style {
+    case .alert(let title, let body): .object([("title", .text(title)), ("body", .text(body))])
+    case .localizedAlert(let key): .object([("loc-key", .text(key))])
+    case .silent: nil
+    }
   }
 }

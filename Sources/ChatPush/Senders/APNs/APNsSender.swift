@@ -16,7 +16,7 @@ final class APNsSender: Sendable {
   private let token: SharedToken?
 
   /// - Parameter tls: without the client certificate.
-  init(_ configuration: APNsConfiguration, tls: TLSConfiguration) {
+  init(_ configuration: APNsConfiguration, tls: TLSConfiguration, _ threads: PushThreads) {
     self.configuration = configuration
     var tls = tls
     switch configuration.authentication {
@@ -27,7 +27,7 @@ final class APNsSender: Sendable {
       tls.privateKey = .privateKey(key)
       token = nil
     }
-    client = ProviderClient(tls)
+    client = ProviderClient(tls, threads)
   }
 
   func send(_ payload: PushPayload, for notification: PushNotification) async -> SendResult {
@@ -35,7 +35,7 @@ final class APNsSender: Sendable {
       guard let path = APNsRequest.path(of: notification.token.token) else {
         return .tokenInvalid(response: "malformed")
       }
-      guard let body = try APNsRequest.body(payload) else { return .rejected(response: "too large") }
+      guard let body = APNsRequest.body(payload) else { return .rejected(response: "too large") }
       return try await send(payload, to: notification.apnsEnvironment ?? configuration.environment, path, body)
     } catch let error as ProviderUnreachable {
       return .providerPaused(reason: "no connection: \(error.reason)", for: .zero)

@@ -6,76 +6,79 @@ enum FCMRequest {
   static let messageBytes = 4096
 
   /// - Returns: nil if it does not fit without any text.
-  static func body(
-    _ payload: PushPayload, token: String, _ android: FCMAndroid, at now: Timestamp
-  ) throws -> [UInt8]? {
+  static func body(_ payload: PushPayload, token: String, _ android: FCMAndroid, at now: Timestamp) -> [UInt8]? {
     // The limit applies to the message without its token, and a token can be long.
-    let tokenBytes = try PayloadValue.text(token).bytes().count
-    return try payload.fitting(messageBytes + tokenBytes) { style in
-      var message = message(payload, style, android, at: now)
-      message["token"] = .text(token)
-      return try PayloadValue.object(["message": .object(message)]).bytes()
+    let token = JSONValue.text(token)
+    let data: [(String, JSONValue)] = payload.fields.map { ($0.0, .text($0.1.asText)) }
+    let apnsHeaders = apnsHeaders(payload)
+    return payload.fitting(messageBytes + token.bytes.count) { style in
+      let message: [(String, JSONValue)] =
+        [("token", token)] + shown(style, android)
+        + [
+          ("data", .object(data + shownByApp(style, android))),
+          ("android", .object(self.android(payload, style, android, at: now))),
+          ("apns", apns(payload, style, apnsHeaders, android)),
+        ]
+      return JSONValue.object([("message", .object(message))]).bytes
     }
   }
 
-  private static func message(
-    _ payload: PushPayload, _ style: PushPayload.Style, _ options: FCMAndroid, at now: Timestamp
-  ) -> [String: PayloadValue] {
-    var data = payload.fields.mapValues { PayloadValue.text($0.asText) }
-    var message: [String: PayloadValue] = [
-      "android": .object(android(payload, style, options, at: now)), "apns": .object(apns(payload, style, options)),
-    ]
+  /// What Android shows.
+  private static func shown(_ style: PushPayload.Style, _ options: FCMAndroid) -> [(String, JSONValue)] {
+    guard case (.alert, .notification) = (style, options.alerts), let alert = APNsRequest.alert(style) else { return [] }
+    return [("notification", alert)]
+  }
+
+  /// What the app shows.
+  private static func shownByApp(_ style: PushPayload.Style, _ options: FCMAndroid) -> [(String, JSONValue)] {
     switch (style, options.alerts) {
-    case (.alert(let title, let body), .notification):
-      message["notification"] = .object(["title": .text(title), "body": .text(body)])
-    case (.alert(let title, let body), .data):
-      data["title"] = .text(title)
-      data["body"] = .text(body)
-    case (.localizedAlert(let key), .data): data["textKey"] = .text(key)
-    case (.localizedAlert, .notification), (.silent, _): break
+    case (.alert(let title, let body), .data): [("title", .text(title)), ("body", .text(body))]
+    case (.localizedAlert(let key), .data): [("textKey", .text(key))]
+    case (.alert, .notification), (.localizedAlert, .notification), (.silent, _): []
     }
-    message["data"] = .object(data)
-    return message
   }
 
   private static func android(
     _ payload: PushPayload, _ style: PushPayload.Style, _ options: FCMAndroid, at now: Timestamp
-  ) -> [String: PayloadValue] {
-    var android: [String: PayloadValue] = ["ttl": .text("\(payload.secondsLeft(at: now))s")]
-    if let collapse = payload.collapseID { android["collapse_key"] = .text(collapse) }
+  ) -> [(String, JSONValue)] {
+    var android: [(String, JSONValue)] = [("ttl", .text("\(payload.secondsLeft(at: now))s"))]
+    if let collapse = payload.collapseID { android.append(("collapse_key", .text(collapse))) }
+    if case .silent = style { return android + [("priority", .text("NORMAL"))] }
+    android.append(("priority", .text("HIGH")))
+    guard options.alerts == .notification else { return android }
     // A repeat has the same tag, so that it replaces the notification.
-    var notification: [String: PayloadValue] = [
-      "tag": .text(payload.id), "notification_count": .number(min(payload.badge, UInt64(Int32.max))),
+    var notification: [(String, JSONValue)] = [
+      ("tag", .text(payload.id)), ("notification_count", .number(min(payload.badge, UInt64(Int32.max)))),
     ]
-    if let channel = options.channel { notification["channel_id"] = .text(channel) }
-    switch style {
-    case .alert: break
-    case .localizedAlert(let key): notification["body_loc_key"] = .text(key)
-    case .silent:
-      android["priority"] = .text("NORMAL")
-      return android
-    }
-    android["priority"] = .text("HIGH")
-    if options.alerts == .notification { android["notification"] = .object(notification) }
-    return android
+    if let channel = options.channel { notification.append(("channel_id", .text(channel))) }
+    if case .localizedAlert(let key) = style { notification.append(("body_loc_key", .text(key))) }
+    return android + [("notification", .object(notification))]
   }
 
-  /// What FCM passes on to APNs for iOS apps that use Firebase.
-  private static func apns(
-    _ payload: PushPayload, _ style: PushPayload.Style, _ options: FCMAndroid
-  ) -> [String: PayloadValue] {
-    // Firebase adds the topic and the authorization.
+  /// Firebase adds the topic and the authorization.
+  private static func apnsHeaders(_ payload: PushPayload) -> JSONValue {
     let names = ["apns-push-type", "apns-priority", "apns-id", "apns-expiration", "apns-collapse-id"]
-    let headers = APNsRequest.headers(payload, topic: "", authorization: nil).compactMap {
-      name, value -> (String, PayloadValue)? in
-      names.contains(name) ? (name, PayloadValue.text(value)) : nil
-    }
-    var aps = APNsRequest.aps(payload, style)
-    // Firebase takes the text from `notification`.
-    if case (.alert, .notification) = (style, options.alerts) { aps["alert"] = nil }
-    return [
-      "headers": .object(Dictionary(uniqueKeysWithValues: headers)), "payload": .object(["aps": .object(aps)]),
-    ]
+    return .object(
+      APNsRequest.headers(payload, topic: "", authorization: nil).compactMap { name, value in
+        names.contains(name) ? (name, .text(value)) : nil
+      })
+  }
+
+  /// What FCM passes on to APNs for iOS apps that use Firebase. For these it takes the text from `notification`, if there
+  /// is one.
+  private static func apns(
+    _ payload: PushPayload, _ style: PushPayload.Style, _ headers: JSONValue, _ options: FCMAndroid
+  ) -> JSONValue {
+    let alert = shown(style, options).isEmpty ? APNsRequest.alert(style) : nil
+    let aps = APNsRequest.aps(payload, style, alert: alert)
+    return .object([("headers", headers), ("payload", .object([("aps", .object(aps))]))])
+  }
+}
+
+extension JSONValue {
+  /// The value as a text, because FCM takes only texts as data.
+  fileprivate var asText: String {
+    if case .text(let text) = self { text } else { encoded }
   }
 }
 

@@ -12,8 +12,11 @@ final class FCMSender: Sendable {
   private let token: SharedToken
   private let now: @Sendable () -> Timestamp
 
-  init(_ configuration: FCMConfiguration, tls: TLSConfiguration, now: @escaping @Sendable () -> Timestamp) {
-    let (account, client) = (configuration.account, ProviderClient(tls))
+  init(
+    _ configuration: FCMConfiguration, tls: TLSConfiguration, _ threads: PushThreads,
+    now: @escaping @Sendable () -> Timestamp
+  ) {
+    let (account, client) = (configuration.account, ProviderClient(tls, threads))
     url = "\(configuration.url)/v1/projects/\(account.projectID)/messages:send"
     android = configuration.android
     self.client = client
@@ -27,7 +30,7 @@ final class FCMSender: Sendable {
 
   func send(_ payload: PushPayload, for notification: PushNotification) async -> SendResult {
     do {
-      let body = try FCMRequest.body(payload, token: notification.token.token, android, at: now())
+      let body = FCMRequest.body(payload, token: notification.token.token, android, at: now())
       guard let body else { return .rejected(response: "too large") }
       return try await send(body)
     } catch let error as TokenFailure {

@@ -31,18 +31,18 @@ enum WebPushRequest {
 
   /// The content before encryption.
   /// - Returns: nil if it does not fit without any text.
-  static func content(_ payload: PushPayload) throws -> [UInt8]? {
+  static func content(_ payload: PushPayload) -> [UInt8]? {
     let fields = payload.fields
-    return try payload.fitting(WebPushEncryption.contentBytes) { style in
-      var members = fields
-      switch style {
-      case .alert(let title, let body):
-        members["title"] = .text(title)
-        members["body"] = .text(body)
-      case .localizedAlert(let key): members["textKey"] = .text(key)
-      case .silent: break
-      }
-      return try PayloadValue.object(members).bytes()
+    return payload.fitting(WebPushEncryption.contentBytes) { style in
+      JSONValue.object(fields + shown(style)).bytes
+    }
+  }
+
+  private static func shown(_ style: PushPayload.Style) -> [(String, JSONValue)] {
+    switch style {
+    case .alert(let title, let body): [("title", .text(title)), ("body", .text(body))]
+    case .localizedAlert(let key): [("textKey", .text(key))]
+    case .silent: []
     }
   }
 

@@ -10,10 +10,13 @@ final class WebPushSender: Sendable {
   private let client: ProviderClient
   private let now: @Sendable () -> Timestamp
 
-  init(_ configuration: WebPushConfiguration, tls: TLSConfiguration, now: @escaping @Sendable () -> Timestamp) {
+  init(
+    _ configuration: WebPushConfiguration, tls: TLSConfiguration, _ threads: PushThreads,
+    now: @escaping @Sendable () -> Timestamp
+  ) {
     hosts = configuration.hosts
     tokens = configuration.tokens
-    client = ProviderClient(tls)
+    client = ProviderClient(tls, threads)
     self.now = now
   }
 
@@ -22,7 +25,7 @@ final class WebPushSender: Sendable {
       return .tokenInvalid(response: "not a subscription at a host of push.webPush.hosts")
     }
     do {
-      guard let content = try WebPushRequest.content(payload) else { return .rejected(response: "too large") }
+      guard let content = WebPushRequest.content(payload) else { return .rejected(response: "too large") }
       let authorization = try await tokens.authorization(for: target.origin)
       let headers = WebPushRequest.headers(payload, authorization: authorization, at: now())
       return WebPushRequest.result(

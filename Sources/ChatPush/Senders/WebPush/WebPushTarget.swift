@@ -1,6 +1,5 @@
 import ChatService
 import Crypto
-import Foundation
 
 /// A browser's subscription: where its messages are sent, and the keys that encrypt them. As a token it is the text
 /// `endpoint p256dh auth`.
@@ -62,19 +61,46 @@ package struct WebPushHosts: Sendable, Hashable {
   /// - Returns: nil if messages may not be sent there: it is not an `https` URL, has credentials, a fragment or a port,
   ///   is too long, or its host is not in the list.
   func origin(of endpoint: String) -> String? {
-    guard endpoint.utf8.count <= WebPushTarget.endpointBytes, endpoint.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
-      let url = URLComponents(string: endpoint), let host = url.host?.lowercased(),
-      url.user == nil, url.password == nil, url.fragment == nil, url.port == nil
+    let scheme = "https://"
+    guard endpoint.utf8.count <= WebPushTarget.endpointBytes,
+      endpoint.prefix(scheme.utf8.count).lowercased() == scheme
     else { return nil }
-    let isAllowed =
-      names.contains(host) || suffixes.contains { host.hasSuffix($0) && host.utf8.count > $0.utf8.count }
-    let origin = "https://" + host
-    // The URL begins with exactly what was checked, so that no other parser can find another host in it.
-    guard isAllowed, host.utf8.allSatisfy(Self.isHostCharacter), endpoint.lowercased().hasPrefix(origin + "/") else {
-      return nil
-    }
-    return origin
+    // Before the path there is only a host, so that no other parser can find another host in the URL.
+    let rest = endpoint.utf8.dropFirst(scheme.utf8.count)
+    let name = rest.prefix { $0 != UInt8(ascii: "/") }
+    guard name.allSatisfy({ Self.isHostCharacter($0) || Self.isCapital($0) }),
+      Self.isPath(rest.dropFirst(name.count))
+    else { return nil }
+    let host = String(decoding: name, as: UTF8.self).lowercased()
+    return isAllowed(host) ? scheme + host : nil
   }
+
+  private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
+
+  private func isAllowed(_ host: String) -> Bool {
+    names.contains(host) || suffixes.contains { host.hasSuffix($0) && host.utf8.count > $0.utf8.count }
+  }
+
+  /// Whether this is an absolute path, perhaps with a query (RFC 3986, sections 3.3 and 3.4).
+  private static func isPath(_ bytes: Substring.UTF8View) -> Bool {
+    guard bytes.first == UInt8(ascii: "/") else { return false }
+    var escaped = 0
+    for byte in bytes {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+        UInt8(ascii: "A")...UInt8(ascii: "F"):
+        escaped = max(escaped - 1, 0)
+      case _ where escaped > 0: return false
+      case UInt8(ascii: "%"): escaped = 2
+      case UInt8(ascii: "g")...UInt8(ascii: "z"), UInt8(ascii: "G")...UInt8(ascii: "Z"): continue
+      case _ where pathSymbols.contains(byte): continue
+      default: return false
+      }
+    }
+    return escaped == 0
+  }
+
+  private static let pathSymbols = Set("-._~!$&'()*+,;=:@/?".utf8)
 
   private static func isHostCharacter(_ byte: UInt8) -> Bool {
     switch byte {
