@@ -61,6 +61,25 @@ private func company() -> [RecordedEvent] {
     }
   }
 
+  @Test("a device that fails while many alerts wait gets all of them in order once it can be reached")
+  func many() async throws {
+    let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
+    let isOpen = Mutex(false)
+    let sender = ScriptedSender { notification, _ in
+      notification.key.device != bensPhone || isOpen.withLock { $0 } ? .delivered(response: "200") : .failed(reason: "not yet")
+    }
+    try await withPush(folder, log, sender) {
+      let sent = (1...UInt64(3 * DeviceQueue.alertsInMemory)).map { log.send($0) }
+      try await eventually { positions(sender.sent, bensTablet).count == sent.count }
+      #expect(log.outcomes.allSatisfy { $0.settledThrough < sent[0] })
+      isOpen.withLock { $0 = true }
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= sent[sent.count - 1] } ?? false }
+      let order = positions(sender.sent, bensPhone)
+      #expect(order == order.sorted() && Set(order) == Set(sent.map(\.value)))
+      #expect(order.count { $0 != sent[0].value } == sent.count - 1, "only the first one failed")
+    }
+  }
+
   @Test("a notification that hangs does not delay others, and the log lists those that were settled after it")
   func outOfOrder() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))

@@ -55,8 +55,85 @@ import Testing
     _ = queues.retry(key(1), at: start + .seconds(3), counts: false, now: start)
     #expect(queues.next(at: start + .seconds(3)) == .init(key: key(1), number: 2), "it was not tried")
     queues.complete(key(1), at: start)
+    read([key(2)], into: &queues)
     #expect(
       queues.next(at: start + .seconds(2)) == .init(key: key(2), number: 1), "attempts are counted by notification")
+  }
+
+  /// Responds to the only request for alerts that were left in the outbox.
+  private func read(_ left: [PushNotificationKey], into queues: inout PerDeviceQueues) {
+    let requests = queues.alertsNeeded(2)
+    #expect(requests.count == 1)
+    guard let request = requests.first else { return }
+    #expect(left.first.map { $0.position > request.after } ?? true)
+    queues.take(Array(left.prefix(request.limit + 1)), for: request)
+    #expect(queues.alertsNeeded(1) == [])
+  }
+
+  @Test("a device has few alerts in memory; the others are read again, and until then nothing is sent to it")
+  func left() {
+    var queues = PerDeviceQueues()
+    let most = UInt64(DeviceQueue.alertsInMemory)
+    let all = (1...2 * most + 1).map { key($0) }
+    take(all, into: &queues)
+    #expect(queues.count == Int(most) && queues.freeCapacity == PerDeviceQueues.capacity - Int(most))
+    for position in 1...most {
+      #expect(queues.alertsNeeded(1) == [] && queues.oldest == LogPosition(position))
+      #expect(queues.next(at: start)?.key == key(position))
+      queues.complete(key(position), at: start)
+    }
+    #expect(queues.count == 0 && queues.oldest == LogPosition(most + 1), "what was left is not settled")
+    #expect(queues.next(at: start) == nil && !queues.hasReady)
+    take([key(2 * most + 2)], into: &queues)
+    read(Array(all.dropFirst(Int(most))), into: &queues)
+    #expect(queues.count == Int(most))
+    for position in most + 1...2 * most {
+      #expect(queues.next(at: start)?.key == key(position))
+      queues.complete(key(position), at: start)
+    }
+    // The outbox may already have alerts that were not taken.
+    read([key(2 * most + 1), key(2 * most + 2), key(2 * most + 3)], into: &queues)
+    take([key(2 * most + 3)], into: &queues)
+    #expect(queues.count == 3)
+    for position in 2 * most + 1...2 * most + 3 {
+      #expect(queues.next(at: start)?.key == key(position))
+      queues.complete(key(position), at: start)
+    }
+    #expect(queues.oldest == nil && queues.count == 0)
+  }
+
+  @Test("a device that fails has one alert in memory")
+  func failing() {
+    var queues = PerDeviceQueues()
+    take([key(1), key(2), key(3)], into: &queues)
+    #expect(queues.next(at: start)?.key == key(1))
+    _ = queues.retry(key(1), at: start, counts: false, now: start)
+    #expect(queues.count == 3, "it did not fail")
+    #expect(queues.next(at: start)?.key == key(1))
+    _ = queues.retry(key(1), at: start + .seconds(1), now: start)
+    take([key(4)], into: &queues)
+    #expect(queues.count == 1 && queues.oldest == LogPosition(1))
+    #expect(queues.next(at: start + .seconds(1)) == .init(key: key(1), number: 2))
+    queues.complete(key(1), at: start)
+    #expect(queues.count == 0 && queues.oldest == LogPosition(2))
+    read([key(2), key(3), key(4)], into: &queues)
+    #expect(queues.count == 3 && queues.next(at: start)?.key == key(2))
+  }
+
+  @Test("if memory is full, a device whose alerts were left still gets one")
+  func full() {
+    var queues = PerDeviceQueues()
+    take([key(1), key(2)], into: &queues)
+    #expect(queues.next(at: start)?.key == key(1))
+    _ = queues.retry(key(1), at: start, now: start)
+    for (number, other) in keys(PerDeviceQueues.capacity).enumerated() {
+      take([PushNotificationKey(position: LogPosition(UInt64(number) + 3), user: other.user, device: other.device)], into: &queues)
+    }
+    #expect(queues.next(at: start) == .init(key: key(1), number: 2))
+    queues.complete(key(1), at: start)
+    #expect(queues.freeCapacity == 0 && queues.alertsNeeded(1).map(\.limit) == [1])
+    read([key(2)], into: &queues)
+    #expect(queues.oldest == LogPosition(2))
   }
 
   @Test("retries use at most half of the slots, and the others are for first attempts")

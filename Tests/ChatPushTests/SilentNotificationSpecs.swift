@@ -169,7 +169,7 @@ struct SilentNotificationSpecs {
     var replaced: [PushNotificationKey] = []
     var taken: [PendingNotification] = []
     var sent: [(row: PendingNotification, at: ContinuousClock.Instant, head: UInt64)] = []
-    while position < 300 || queues.count > 0 {
+    while position < 300 || queues.oldest != nil {
       if position < 300, Bool.random(using: &random) {
         position += 1
         let kind: PushKind? = [nil, nil, .update, .sent, .roomChange].randomElement(using: &random) ?? nil
@@ -178,6 +178,13 @@ struct SilentNotificationSpecs {
         taken.append(row)
         replaced += queues.take([row])
       }
+      if Bool.random(using: &random) {
+        for request in queues.alertsNeeded(1) {
+          let left = taken.filter { $0.group == nil && $0.key.position > request.after }
+          queues.take(Array(left.prefix(request.limit + 1).map(\.key)), for: request)
+        }
+      }
+      #expect(queues.count <= DeviceQueue.alertsInMemory + 1 + 2 * SilentQueue.capacity)
       if let next = queues.next(at: now) {
         let row = taken.first { $0.key == next.key } ?? alert(0)
         sent.append((row, now, position))

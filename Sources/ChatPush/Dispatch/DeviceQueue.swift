@@ -14,15 +14,25 @@ package struct PendingNotification: Sendable, Hashable {
   }
 }
 
-/// The notifications that wait for one device, of which one is sent at a time.
+/// The notifications that wait for one device, of which one is sent at a time. Only the first alerts are in memory. The
+/// others stay in the outbox, and are read again when these were sent.
 ///
 /// Notifications that show something go out in the order of their events. A silent one can be overtaken while it waits for
 /// its turn or to be sent again, so it has the badge of when it is sent (`PushQueries.notification`).
 struct DeviceQueue {
   /// The minimum time between two silent notifications of a device.
   static let silentPause = Duration.seconds(1)
+  /// The maximum number of alerts in memory. A device that fails has only the one that is sent again, so that it takes no
+  /// memory from others.
+  static let alertsInMemory = 32
 
   private var alerts: Deque<PushNotificationKey> = []
+  /// The position of the first alert that is only in the outbox; nil if there is none.
+  private var unread: LogPosition?
+  /// Whether all alerts after the current notification are left in the outbox, because it failed.
+  private var hasOnlyCurrent = false
+  /// The position of the last alert that became the current notification.
+  private(set) var lastAlert = LogPosition.origin
   /// Notifications of the kinds `sent` and `update`. They are sent before those of `roomChange`.
   private var updates = SilentQueue()
   private var roomChanges = SilentQueue()
@@ -35,7 +45,9 @@ struct DeviceQueue {
   /// Whether the device waits until it may get a silent notification.
   var isPaced = false
 
-  var isEmpty: Bool { current == nil && alerts.isEmpty && !hasSilent }
+  var isEmpty: Bool { current == nil && alerts.isEmpty && unread == nil && !hasSilent }
+  /// Whether the next alerts must be read before anything is sent.
+  var needsAlerts: Bool { current == nil && alerts.isEmpty && unread != nil }
   var hasAlerts: Bool { !alerts.isEmpty }
   private var hasSilent: Bool { !updates.isEmpty || !roomChanges.isEmpty }
   /// Whether the next notification is a silent one that was sent before.
@@ -43,16 +55,46 @@ struct DeviceQueue {
 
   /// The position of the oldest notification. Reads all silent ones.
   var oldest: LogPosition? {
-    [current?.key, alerts.first, updates.oldest, roomChanges.oldest].compactMap { $0?.position }.min()
+    let inMemory = [current?.key, alerts.first, updates.oldest, roomChanges.oldest].compactMap { $0?.position }
+    return (inMemory + [unread].compactMap { $0 }).min()
   }
 
-  /// - Returns: the older silent notification that is not sent because of this one.
-  mutating func append(_ pending: PendingNotification) -> PushNotificationKey? {
-    guard let group = pending.group else {
-      alerts.append(pending.key)
-      return nil
+  enum Appended: Hashable {
+    case kept
+    /// It is an alert that stays in the outbox.
+    case left
+    /// The older silent notification is not sent because of this one.
+    case replaced(PushNotificationKey)
+  }
+
+  mutating func append(_ pending: PendingNotification) -> Appended {
+    if let group = pending.group {
+      let replaced = group.kind == .roomChange ? roomChanges.append(pending.key, group) : updates.append(pending.key, group)
+      return replaced.map(Appended.replaced) ?? .kept
     }
-    return group.kind == .roomChange ? roomChanges.append(pending.key, group) : updates.append(pending.key, group)
+    guard unread == nil, !hasOnlyCurrent, alerts.count < Self.alertsInMemory else {
+      unread = unread ?? pending.key.position
+      return .left
+    }
+    alerts.append(pending.key)
+    return .kept
+  }
+
+  /// Adds the next alerts that were left in the outbox.
+  /// - Parameter more: the position of the first one that is still left; nil if these are all.
+  mutating func take(_ read: [PushNotificationKey], more: LogPosition?) {
+    alerts += read
+    unread = more
+  }
+
+  /// Leaves the alerts after the current notification in the outbox until it is settled.
+  /// - Returns: how many were in memory.
+  mutating func keepOnlyCurrent() -> Int {
+    hasOnlyCurrent = true
+    guard let first = alerts.first else { return 0 }
+    unread = first.position
+    defer { alerts.removeAll(keepingCapacity: false) }
+    return alerts.count
   }
 
   /// The notification to send next, which becomes the current one; nil if there is none.
@@ -63,6 +105,7 @@ struct DeviceQueue {
     // The badge of a silent notification must not be followed by that of an older event.
     if let alert = alerts.first, silent.map({ alert < $0.pending.key }) ?? true {
       current = PendingNotification(alert)
+      lastAlert = alert.position
       alerts.removeFirst()
     } else if silent != nil, let next = updates.popFirst() ?? roomChanges.popFirst() {
       (current, attempts) = (next.pending, next.attempts)
@@ -83,6 +126,7 @@ struct DeviceQueue {
   mutating func end() {
     current = nil
     attempts = 0
+    hasOnlyCurrent = false
   }
 }
 

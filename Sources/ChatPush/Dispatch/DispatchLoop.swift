@@ -206,23 +206,42 @@ struct DispatchLoop {
   private var needed: PushLanes.Request? { outcomes.count < Self.outcomesInMemory ? lanes.needed : nil }
 
   private mutating func refill() async {
-    while !isStopping, readingDue <= .now, let request = needed {
-      let limit = min(request.freeCapacity, PushLanes.rowsPerRead)
+    while !isStopping, readingDue <= .now {
+      let alerts = lanes.alertsNeeded
+      let request = needed
+      if alerts.isEmpty, request == nil { return }
       do {
-        let (rows, end) = try await dispatcher.outbox.read { outbox in
-          (
-            try outbox.pending(after: request.cursor, of: request.provider, limit: limit),
-            try outbox.checkpoint().position
-          )
-        }
+        if !alerts.isEmpty { try await read(alerts) }
+        if let request { try await read(request) }
         noteReadable()
-        let replaced = lanes.take(rows, for: request, through: rows.count < limit ? end : nil)
-        for key in replaced { settle(key, .abandoned, .replaced) }
       } catch {
         readingDue = .now + .milliseconds(Self.pauseMilliseconds)
         noteUnreadable(error)
       }
     }
+  }
+
+  private mutating func read(_ request: PushLanes.Request) async throws {
+    let limit = min(request.freeCapacity, PushLanes.rowsPerRead)
+    let (rows, end) = try await dispatcher.outbox.read { outbox in
+      (
+        try outbox.pending(after: request.cursor, of: request.provider, limit: limit),
+        try outbox.checkpoint().position
+      )
+    }
+    let replaced = lanes.take(rows, for: request, through: rows.count < limit ? end : nil)
+    for key in replaced { settle(key, .abandoned, .replaced) }
+  }
+
+  private mutating func read(_ requests: [PushLanes.AlertsRequest]) async throws {
+    let found = try await dispatcher.outbox.read { outbox in
+      try requests.map { request in
+        let device = request.device
+        return try outbox.alerts(
+          of: device.device, of: device.user, after: device.after, of: request.provider, limit: device.limit + 1)
+      }
+    }
+    for (request, alerts) in zip(requests, found) { lanes.take(alerts, for: request) }
   }
 
   private mutating func noteReadable() {
@@ -293,7 +312,7 @@ struct DispatchLoop {
       times.append(due)
     }
     if outcomes.isOwed, !isRecording, let recordingDue { times.append(recordingDue) }
-    if needed != nil { times.append(readingDue) }
+    if needed != nil || !lanes.alertsNeeded.isEmpty { times.append(readingDue) }
     // An alarm that is set cannot be cancelled, so a later one is only set when the earlier ones have passed.
     guard let next = times.min(), alarms.min().map({ next < $0 }) ?? true else { return }
     alarms.insert(next)

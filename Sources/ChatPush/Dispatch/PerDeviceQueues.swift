@@ -9,8 +9,9 @@ import DequeModule
 struct PerDeviceQueues {
   typealias Instant = ContinuousClock.Instant
 
-  /// The maximum number of alerts in memory. Further ones wait in the outbox. Silent notifications are limited for each device
-  /// (`SilentQueue.capacity`), so that they cannot hold up the alerts of others.
+  /// The maximum number of alerts in memory. Further ones wait in the outbox. For one device the maximum is
+  /// `DeviceQueue.alertsInMemory`, and silent notifications are limited only for each device (`SilentQueue.capacity`). So
+  /// no device can hold up the alerts of others.
   static let capacity = 65_536
 
   /// The maximum number of concurrent retries: half of the slots. A receiver that never responds can use every slot
@@ -31,13 +32,28 @@ struct PerDeviceQueues {
     let user: UserID
     let device: DeviceID
 
+    init(_ request: AlertsRequest) {
+      user = request.user
+      device = request.device
+    }
+
     init(_ key: PushNotificationKey) {
       user = key.user
       device = key.device
     }
   }
 
+  /// Which alerts of a device must be read from the outbox.
+  struct AlertsRequest: Sendable, Hashable {
+    let user: UserID
+    let device: DeviceID
+    let after: LogPosition
+    let limit: Int
+  }
+
   private var queues: [DeviceKey: DeviceQueue] = [:]
+  /// Queues whose next alerts must be read.
+  private var needingAlerts: Deque<DeviceKey> = []
   /// Queues with a notification that may be sent now.
   private var ready: Deque<DeviceKey> = []
   /// Queues whose current notification has failed before and may be sent again now.
@@ -78,14 +94,14 @@ struct PerDeviceQueues {
     for notification in notifications {
       precondition(notification.key > cursor, "a notification is taken out of the outbox once")
       cursor = notification.key
-      count += 1
-      silentCount += notification.group == nil ? 0 : 1
       let device = DeviceKey(notification.key)
       let isNew = queues[device] == nil
-      if let older = queues[device, default: DeviceQueue()].append(notification) {
-        replaced.append(older)
-        count -= 1
-        silentCount -= 1
+      switch queues[device, default: DeviceQueue()].append(notification) {
+      case .kept:
+        count += 1
+        silentCount += notification.group == nil ? 0 : 1
+      case .left: break
+      case .replaced(let older): replaced.append(older)
       }
       if isNew || queues[device]?.isPaced == true { schedule(device) }
     }
@@ -95,7 +111,12 @@ struct PerDeviceQueues {
   /// Makes a queue without a current notification ready. A queue with only silent ones first waits for its pause to
   /// end.
   private mutating func schedule(_ device: DeviceKey) {
-    guard let hasAlerts = queues[device]?.hasAlerts else { return }
+    guard let queue = queues[device] else { return }
+    if queue.needsAlerts {
+      queues[device]?.isPaced = false
+      return needingAlerts.append(device)
+    }
+    let hasAlerts = queue.hasAlerts
     let mustWait = !hasAlerts && paced[device] != nil
     queues[device]?.isPaced = mustWait
     if mustWait { return }
@@ -109,6 +130,34 @@ struct PerDeviceQueues {
 
   /// Moves the cursor behind all notifications up to this position.
   mutating func skip(through position: LogPosition) { cursor = max(cursor, .last(at: position)) }
+
+  // MARK: - Alerts that were left in the outbox
+
+  /// The devices, at most `maximum`, whose next alerts must be read before anything else is sent to them. Each gets at least
+  /// one alert, even if memory is full: only the alerts in memory make room.
+  func alertsNeeded(_ maximum: Int) -> [AlertsRequest] {
+    needingAlerts.prefix(maximum).compactMap { device in
+      queues[device].map { queue in
+        AlertsRequest(
+          user: device.user, device: device.device, after: queue.lastAlert,
+          limit: freeCapacity > 0 ? DeviceQueue.alertsInMemory : 1)
+      }
+    }
+  }
+
+  /// Adds the alerts that were read for the first request.
+  /// - Parameter alerts: all that follow in the outbox, or more than the request's limit.
+  mutating func take(_ alerts: [PushNotificationKey], for request: AlertsRequest) {
+    let device = DeviceKey(request)
+    precondition(needingAlerts.popFirst() == device, "alerts are taken in the order of the requests")
+    let passed = alerts.prefix { $0 <= cursor }
+    let kept = Array(passed.prefix(request.limit))
+    count += kept.count
+    queues[device]?.take(kept, more: passed.dropFirst(kept.count).first?.position)
+    if queues[device]?.isEmpty ?? true { queues[device] = nil } else { schedule(device) }
+  }
+
+  // MARK: - Attempts
 
   /// The next notification to send; nil if none is due. The caller must report its outcome with `complete` or `retry`.
   mutating func next(at now: Instant) -> Attempt? {
@@ -170,6 +219,7 @@ struct PerDeviceQueues {
     endAttempt(device)
     if !counts { queues[device]?.attempts -= 1 }
     guard current.group != nil else {
+      if counts { count -= queues[device]?.keepOnlyCurrent() ?? 0 }
       // What may be sent at once goes to the end, so that a provider that refused it is tried with another device next.
       if due <= now { ready.append(device) } else { resting.add(device, due: due) }
       return true

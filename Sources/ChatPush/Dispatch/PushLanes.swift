@@ -103,6 +103,29 @@ struct PushLanes {
     return replaced
   }
 
+  /// The alerts of one device that a lane has to read again.
+  struct AlertsRequest: Sendable, Hashable {
+    fileprivate let lane: Int
+    let provider: ProviderName?
+    let device: PerDeviceQueues.AlertsRequest
+  }
+
+  /// The maximum number of devices whose alerts are read at once.
+  static let devicesPerRead = 256
+
+  /// The devices whose next alerts must be read, in the order in which they must be taken.
+  var alertsNeeded: [AlertsRequest] {
+    lanes.indices.flatMap { index in
+      lanes[index].queues.alertsNeeded(Self.devicesPerRead).map {
+        AlertsRequest(lane: index, provider: lanes[index].provider, device: $0)
+      }
+    }
+  }
+
+  mutating func take(_ alerts: [PushNotificationKey], for request: AlertsRequest) {
+    lanes[request.lane].queues.take(alerts, for: request.device)
+  }
+
   // MARK: - Attempts
 
   /// The next attempt; nil if none may begin now. The lanes take turns.

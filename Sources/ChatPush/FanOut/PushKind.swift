@@ -26,6 +26,9 @@ package enum PushKind: UInt8, Sendable, Hashable, CaseIterable {
       }
   }
 
+  /// The first raw value of the kinds that show nothing.
+  static let firstSilent = PushKind.sent.rawValue
+
   /// The kind as users know it in their preferences; nil for a kind that shows nothing.
   package var alert: AlertKind? {
     switch self {

@@ -45,6 +45,22 @@ package struct PushQueries: ReadModelQueries {
     }
   }
 
+  /// The next alerts of one device, in the order of their events.
+  func alerts(
+    of device: DeviceID, of user: UserID, after position: LogPosition, of provider: ProviderName?, limit: Int
+  ) throws -> [PushNotificationKey] {
+    try CachedStatement(
+      database,
+      """
+      SELECT position FROM outbox
+      WHERE userId = ? AND deviceId = ? AND position > ? AND kind < \(PushKind.firstSilent) AND provider BETWEEN ? AND ?
+      ORDER BY position LIMIT ?
+      """
+    ).all(user, device, position, Int64(provider?.rawValue ?? 0), Int64(provider?.rawValue ?? .max), limit) { row in
+      PushNotificationKey(position: try row.position(), user: user, device: device)
+    }
+  }
+
   /// A notification that may be sent, with the current token and settings of the device.
   package struct Ready: Sendable, Hashable {
     package var token: PushToken

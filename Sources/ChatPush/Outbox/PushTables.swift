@@ -89,6 +89,8 @@ enum PushTables {
       PRIMARY KEY (position, userId, deviceId)
     ) STRICT, WITHOUT ROWID;
 
+    CREATE INDEX outbox_by_device ON outbox (userId, deviceId, position) WHERE kind < \(PushKind.firstSilent);
+
     CREATE TABLE settlement (
       id INTEGER PRIMARY KEY CHECK (id = 1),
       settledThrough INTEGER NOT NULL
