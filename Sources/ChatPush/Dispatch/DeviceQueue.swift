@@ -69,7 +69,8 @@ struct DeviceQueue {
 
   mutating func append(_ pending: PendingNotification) -> Appended {
     if let group = pending.group {
-      let replaced = group.kind == .roomChange ? roomChanges.append(pending.key, group) : updates.append(pending.key, group)
+      let replaced =
+        group.kind == .roomChange ? roomChanges.append(pending.key, group) : updates.append(pending.key, group)
       return replaced.map(Appended.replaced) ?? .kept
     }
     guard unread == nil, !hasOnlyCurrent, alerts.count < Self.alertsInMemory else {

@@ -44,8 +44,8 @@ final class ProviderClient: Sendable {
   /// - Throws: `ProviderUnreachable` if there is no connection, or another error if the request failed.
   func post(_ url: String, _ headers: HTTPHeaders, _ body: [UInt8]) async throws -> Response {
     let request = try HTTPClient.Request(url: url, method: .POST, headers: headers, body: .bytes(body))
-    let exchange = ProviderExchange()
-    let task = client.execute(request: request, delegate: exchange, deadline: .now() + .seconds(Self.timeoutSeconds))
+    let collector = ResponseCollector()
+    let task = client.execute(request: request, delegate: collector, deadline: .now() + .seconds(Self.timeoutSeconds))
     do {
       return try await withTaskCancellationHandler {
         try await task.get()
@@ -53,8 +53,8 @@ final class ProviderClient: Sendable {
         task.cancel()
       }
     } catch {
-      if let status = exchange.responseWithoutBody { return status }
-      guard !exchange.hasBegun, !Self.isOfOneRequest(error) else { throw error }
+      if let status = collector.responseWithoutBody { return status }
+      guard !collector.hasBegun, !Self.isOfOneRequest(error) else { throw error }
       throw ProviderUnreachable(reason: "\(error)")
     }
   }
@@ -70,7 +70,7 @@ final class ProviderClient: Sendable {
 
 /// One request and its response. The client calls it on the event loop of the connection, so a response wakes its task
 /// only once.
-private final class ProviderExchange: HTTPClientResponseDelegate {
+private final class ResponseCollector: HTTPClientResponseDelegate {
   typealias Response = ProviderClient.Response
 
   private struct State {

@@ -79,7 +79,9 @@ struct PushSettings: Sendable {
       next: "remove \(key), or the settings of the providers")
   }
 
-  private func webhook(_ url: String, _ secretFile: String?, _ threads: PushThreads) throws -> any PushNotificationSender {
+  private func webhook(
+    _ url: String, _ secretFile: String?, _ threads: PushThreads
+  ) throws -> any PushNotificationSender {
     guard let secretFile else {
       throw ToolError(
         "the push webhook has no secret", because: "without a secret, the receiver cannot verify the sender",

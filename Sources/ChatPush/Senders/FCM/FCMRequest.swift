@@ -25,7 +25,9 @@ enum FCMRequest {
 
   /// What Android shows.
   private static func shown(_ style: PushPayload.Style, _ options: FCMAndroid) -> [(String, JSONValue)] {
-    guard case (.alert, .notification) = (style, options.alerts), let alert = APNsRequest.alert(style) else { return [] }
+    guard case (.alert, .notification) = (style, options.alerts), let alert = APNsRequest.alert(style) else {
+      return []
+    }
     return [("notification", alert)]
   }
 
