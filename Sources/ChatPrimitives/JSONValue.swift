@@ -18,10 +18,13 @@ package enum JSONValue: Sendable {
 
 extension JSONValue {
   /// The JSON text (RFC 8259), on one line.
-  package var encoded: String {
+  package var encoded: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// The JSON text in UTF-8.
+  package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     write(to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes
   }
 
   package func write(to bytes: inout [UInt8]) {

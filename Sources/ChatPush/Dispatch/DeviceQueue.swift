@@ -55,8 +55,8 @@ struct DeviceQueue {
 
   /// The position of the oldest notification. Reads all silent ones.
   var oldest: LogPosition? {
-    let inMemory = [current?.key, alerts.first, updates.oldest, roomChanges.oldest].compactMap { $0?.position }
-    return (inMemory + [unread].compactMap { $0 }).min()
+    let keys = [current?.key, alerts.first, updates.oldest, roomChanges.oldest]
+    return (keys.map { $0?.position } + [unread]).compactMap { $0 }.min()
   }
 
   enum Appended: Hashable {

@@ -312,7 +312,7 @@ struct DispatchLoop {
       times.append(due)
     }
     if outcomes.isOwed, !isRecording, let recordingDue { times.append(recordingDue) }
-    if needed != nil || !lanes.alertsNeeded.isEmpty { times.append(readingDue) }
+    if needed != nil || lanes.needsAlerts { times.append(readingDue) }
     // An alarm that is set cannot be cancelled, so a later one is only set when the earlier ones have passed.
     guard let next = times.min(), alarms.min().map({ next < $0 }) ?? true else { return }
     alarms.insert(next)

@@ -108,10 +108,14 @@ struct PerDeviceQueues {
     return replaced
   }
 
-  /// Makes a queue without a current notification ready. A queue with only silent ones first waits for its pause to
+  /// Makes a queue without a current notification ready, or removes it if it is empty. A queue with only silent ones first waits for its pause to
   /// end.
   private mutating func schedule(_ device: DeviceKey) {
     guard let queue = queues[device] else { return }
+    if queue.isEmpty {
+      queues[device] = nil
+      return
+    }
     if queue.needsAlerts {
       queues[device]?.isPaced = false
       return needingAlerts.append(device)
@@ -133,6 +137,7 @@ struct PerDeviceQueues {
 
   // MARK: - Alerts that were left in the outbox
 
+  var needsAlerts: Bool { !needingAlerts.isEmpty }
   /// The devices, at most `maximum`, whose next alerts must be read before anything else is sent to them. Each gets at least
   /// one alert, even if memory is full: only the alerts in memory make room.
   func alertsNeeded(_ maximum: Int) -> [AlertsRequest] {
@@ -154,7 +159,7 @@ struct PerDeviceQueues {
     let kept = Array(passed.prefix(request.limit))
     count += kept.count
     queues[device]?.take(kept, more: passed.dropFirst(kept.count).first?.position)
-    if queues[device]?.isEmpty ?? true { queues[device] = nil } else { schedule(device) }
+    schedule(device)
   }
 
   // MARK: - Attempts
@@ -207,7 +212,7 @@ struct PerDeviceQueues {
       silentCount -= 1
       if wasSent { pause(device, until: now + DeviceQueue.silentPause) }
     }
-    if queues[device]?.isEmpty ?? true { queues[device] = nil } else { schedule(device) }
+    schedule(device)
   }
 
   /// Call this when the notification was not delivered and has to be sent again, not before `due`.

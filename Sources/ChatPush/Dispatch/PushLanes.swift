@@ -113,6 +113,8 @@ struct PushLanes {
   /// The maximum number of devices whose alerts are read at once.
   static let devicesPerRead = 256
 
+  /// Whether there are such devices.
+  var needsAlerts: Bool { lanes.contains(where: \.queues.needsAlerts) }
   /// The devices whose next alerts must be read, in the order in which they must be taken.
   var alertsNeeded: [AlertsRequest] {
     lanes.indices.flatMap { index in

@@ -129,10 +129,13 @@ struct PushPayload: Sendable, Hashable {
   }
 }
 
-extension JSONValue {
-  var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    write(to: &bytes)
-    return bytes
+extension PushPayload.Style {
+  /// The texts as fields, for an app that shows them itself.
+  var fields: [(String, JSONValue)] {
+    switch self {
+    case .alert(let title, let body): [("title", .text(title)), ("body", .text(body))]
+    case .localizedAlert(let key): [("textKey", .text(key))]
+    case .silent: []
+    }
   }
 }

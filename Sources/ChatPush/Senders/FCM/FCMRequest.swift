@@ -15,7 +15,7 @@ enum FCMRequest {
       let message: [(String, JSONValue)] =
         [("token", token)] + shown(style, android)
         + [
-          ("data", .object(data + shownByApp(style, android))),
+          ("data", .object(data + (android.alerts == .data ? style.fields : []))),
           ("android", .object(self.android(payload, style, android, at: now))),
           ("apns", apns(payload, style, apnsHeaders, android)),
         ]
@@ -29,15 +29,6 @@ enum FCMRequest {
       return []
     }
     return [("notification", alert)]
-  }
-
-  /// What the app shows.
-  private static func shownByApp(_ style: PushPayload.Style, _ options: FCMAndroid) -> [(String, JSONValue)] {
-    switch (style, options.alerts) {
-    case (.alert(let title, let body), .data): [("title", .text(title)), ("body", .text(body))]
-    case (.localizedAlert(let key), .data): [("textKey", .text(key))]
-    case (.alert, .notification), (.localizedAlert, .notification), (.silent, _): []
-    }
   }
 
   private static func android(

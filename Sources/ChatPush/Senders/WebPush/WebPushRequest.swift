@@ -34,15 +34,7 @@ enum WebPushRequest {
   static func content(_ payload: PushPayload) -> [UInt8]? {
     let fields = payload.fields
     return payload.fitting(WebPushEncryption.contentBytes) { style in
-      JSONValue.object(fields + shown(style)).bytes
-    }
-  }
-
-  private static func shown(_ style: PushPayload.Style) -> [(String, JSONValue)] {
-    switch style {
-    case .alert(let title, let body): [("title", .text(title)), ("body", .text(body))]
-    case .localizedAlert(let key): [("textKey", .text(key))]
-    case .silent: []
+      JSONValue.object(fields + style.fields).bytes
     }
   }
 
