@@ -63,4 +63,6 @@ public enum HeaderName {
   public static let idempotencyKey = "Idempotency-Key"
   /// The user in whose name a request with a service token acts.
   public static let actAs = "Hansard-Act-As"
+  /// In the response to a write that recorded nothing, because it was done before.
+  public static let idempotentReplayed = "Idempotent-Replayed"
 }

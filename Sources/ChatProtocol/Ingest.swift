@@ -86,13 +86,16 @@ public struct IngestResult: Codable, Sendable, Hashable {
   /// The HTTP status of this line.
   public let status: Int
   public let position: LogPosition?
+  /// True if the line recorded nothing, because it was done before; otherwise absent.
+  public let replayed: Bool?
   public let code: String?
   public let detail: String?
 
-  public init(line: Int, status: Int, position: LogPosition) {
+  public init(line: Int, status: Int, position: LogPosition, isRepeat: Bool = false) {
     self.line = line
     self.status = status
     self.position = position
+    replayed = isRepeat ? true : nil
     code = nil
     detail = nil
   }
@@ -101,6 +104,7 @@ public struct IngestResult: Codable, Sendable, Hashable {
     self.line = line
     self.status = status
     position = nil
+    replayed = nil
     self.code = code
     self.detail = detail
   }

@@ -21,13 +21,17 @@ import Testing
   func roundTrip() throws {
     var unread = UnreadResults()
     let positions: [UInt64] = [7, 8, 1, 1 << 40, 9, 9]
+    let effects = LineEffect.allCases
     for (index, position) in positions.enumerated() {
-      try unread.append(index * 3 + 1, .done(isNew: index.isMultiple(of: 2), LogPosition(position)))
+      try unread.append(index * 3 + 1, .done(effects[index % effects.count], LogPosition(position)))
     }
     try unread.append(100, .refused(refusal))
-    try unread.append(300_000, .done(isNew: true, LogPosition(10)))
+    try unread.append(300_000, .done(.created, LogPosition(10)))
     var expected = positions.enumerated().map { index, position in
-      IngestResult(line: index * 3 + 1, status: index.isMultiple(of: 2) ? 201 : 200, position: LogPosition(position))
+      let effect = effects[index % effects.count]
+      return IngestResult(
+        line: index * 3 + 1, status: effect == .created ? 201 : 200, position: LogPosition(position),
+        isRepeat: effect == .repeated)
     }
     expected.append(IngestResult(line: 100, status: 400, code: refusal.code, detail: refusal.detail))
     expected.append(IngestResult(line: 300_000, status: 201, position: LogPosition(10)))
@@ -38,7 +42,7 @@ import Testing
   @Test("a piece of text ends with the line that fills it")
   func pieces() throws {
     var unread = UnreadResults()
-    for line in 1...100 { try unread.append(line, .done(isNew: true, LogPosition(UInt64(line)))) }
+    for line in 1...100 { try unread.append(line, .done(.created, LogPosition(UInt64(line)))) }
     var lines: [Int] = []
     while case let piece = try read(&unread, upTo: 120), !piece.isEmpty {
       #expect(piece.count <= 4)
@@ -52,7 +56,7 @@ import Testing
     var unread = UnreadResults()
     for line in 1...Limits.ingestLines {
       let result: LineResult =
-        line.isMultiple(of: 2) ? .refused(refusal) : .done(isNew: true, LogPosition(UInt64(line)))
+        line.isMultiple(of: 2) ? .refused(refusal) : .done(.created, LogPosition(UInt64(line)))
       try unread.append(line, result)
     }
     #expect(unread.byteCount <= 5 * Limits.ingestLines)

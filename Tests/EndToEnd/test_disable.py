@@ -7,11 +7,11 @@ from harness.command import check_data
 from harness.people import PASSWORD, World
 
 
-def disable(world: World, user: str, expect: int = 201, **options) -> dict:
+def disable(world: World, user: str, expect: int | None = None, **options) -> dict:
     return world.admin.post(f"/v1/admin/users/{user}/disable", expect=expect, **options)
 
 
-def enable(world: World, user: str, expect: int = 201, **options) -> dict:
+def enable(world: World, user: str, expect: int | None = None, **options) -> dict:
     return world.admin.post(f"/v1/admin/users/{user}/enable", expect=expect, **options)
 
 

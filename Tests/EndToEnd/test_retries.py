@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from harness.cases import Effect
 from harness.client import new_id
 from harness.contract import contract
 from harness.config import configured, write
@@ -58,7 +59,7 @@ def by_name(mutation) -> str:
 def test_every_mutation_has_a_case():
     writes = {
         operation.id for operation in contract().operations
-        if "201" in operation.spec["responses"]
+        if operation.records
     }
     cases = {"".join([first, *(word.capitalize() for word in rest)]) for first, *rest in (
         mutation.__name__.split("_") for mutation in OVER_HTTP
@@ -73,16 +74,16 @@ def test_every_mutation_has_a_case():
 def test_a_retry_at_once_and_after_something_newer(world, mutation):
     case = mutation(world)
     before = world.head
-    status, position, _ = case.do()
+    effect, position, _ = case.do()
     head = world.head
     # A mutation records one event or several consecutive ones. Its position is that of the first.
-    assert status == 201 and position == before + 1 <= head
-    assert case.do() == (200, position, None)
+    assert effect == Effect.RECORDED and position == before + 1 <= head
+    assert case.do() == (Effect.REPEATED, position, None)
     assert world.head == head, "the retry has written"
     case.intervene()
     head, state = world.head, case.state()
-    status, _, code = case.do()
-    assert (status, code) == (200, None)
+    effect, _, code = case.do()
+    assert (effect, code) == (Effect.REPEATED, None)
     assert case.state() == state, "the retry has undone something newer"
     assert world.head == head, "the retry has written"
     if case.lose is not None:
@@ -97,12 +98,12 @@ def test_retries_over_restarts_and_a_hundred_thousand_messages(own_world):
     world, own_server = own_world, own_world.server
     cases = {mutation.__name__: mutation(world) for mutation in MUTATIONS}
     first = {name: case.do() for name, case in cases.items()}
-    assert {status for status, _, _ in first.values()} == {201}
+    assert {effect for effect, _, _ in first.values()} == {Effect.RECORDED}
 
     def all_repeat(when: str) -> None:
         head = world.head
         for name, case in cases.items():
-            assert case.do() == (200, first[name][1], None), f"{name} {when}"
+            assert case.do() == (Effect.REPEATED, first[name][1], None), f"{name} {when}"
         assert world.head == head, f"a retry {when} has written"
 
     own_server.restart()
@@ -130,8 +131,8 @@ def test_retries_over_restarts_and_a_hundred_thousand_messages(own_world):
     own_server.restart()
     head = world.head
     for name, case in cases.items():
-        status, _, code = case.do()
-        assert (status, code) == (200, None), f"{name} after something newer and a restart"
+        effect, _, code = case.do()
+        assert (effect, code) == (Effect.REPEATED, None), f"{name} after something newer and a restart"
         assert case.state() == states[name], f"a retry of {name} has undone something newer"
     assert world.head == head
 

@@ -39,7 +39,7 @@ def soon(person, room, id: str) -> str:
     while True:
         moment = at(seconds)
         response = person.request("PATCH", path(room, id), {"sendAt": moment})
-        if response.status_code == 201:
+        if response.status_code == 200:
             return moment
         assert response.json()["code"] == "sending_time_out_of_range", response.text
         seconds *= 2

@@ -359,7 +359,7 @@ def test_a_command_that_depends_on_the_one_before(stream):
         stream.begin("PATCH", f"/v1/rooms/{id}/messages/{message}", {"text": "second"}),
         stream.begin("DELETE", f"/v1/rooms/{id}/messages/{message}"),
     ]
-    assert [stream.response(each).status_code for each in commands] == [201] * 4
+    assert [stream.response(each).status_code for each in commands] == [201, 201, 200, 200]
 
 
 MALFORMED = {

@@ -100,9 +100,9 @@ enum JSONBody {
     return TypedResponse(encoded: response(.ok, encoded: encoded))
   }
 
-  /// The receipt for a write: 201 if something new was recorded, 200 if it was already there.
-  static func receipt<Shape: ResponseObject>(_ isNew: Bool, _ value: Shape) throws -> TypedResponse<Shape> {
-    TypedResponse(encoded: try response(isNew ? .created : .ok, value))
+  /// The receipt for a write: 201 with `Location` if something was created, otherwise 200.
+  static func receipt<Shape: ResponseObject>(_ result: WriteResult, _ value: Shape) throws -> TypedResponse<Shape> {
+    TypedResponse(encoded: try response(result.status, value, headers: result.headers))
   }
 
   static func response<Shape: ResponseObject>(

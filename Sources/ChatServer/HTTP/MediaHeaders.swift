@@ -23,17 +23,6 @@ enum MediaHeaders {
   static func disposition(of type: String, name: String?) -> String {
     let kind = shown.contains { type.hasPrefix($0) } ? "inline" : "attachment"
     guard let name else { return kind }
-    return "\(kind); filename*=UTF-8''" + encoded(name)
-  }
-
-  /// Encodes a name as `value-chars` of RFC 8187: all but letters, digits and a few marks are percent-encoded.
-  private static func encoded(_ name: String) -> String {
-    name.utf8.map { byte in
-      let scalar = Unicode.Scalar(byte)
-      let isPlain =
-        byte < 0x80 && (scalar.properties.isAlphabetic || (0x30...0x39).contains(byte) || "-._~".utf8.contains(byte))
-      let hex = String(byte, radix: 16, uppercase: true)
-      return isPlain ? String(scalar) : (byte < 16 ? "%0" : "%") + hex
-    }.joined()
+    return "\(kind); filename*=UTF-8''" + PercentEncoding.encode(name)
   }
 }

@@ -47,7 +47,7 @@ struct AccountAdministrationHandlers: Sendable {
     let outcome = try await chat.endSessions(.all, of: user, by: context.actor, command: context.command())
     let rows = try await chat.sessions(of: user)
     return try JSONBody.receipt(
-      outcome.isNew,
+      outcome.result,
       EndedSessions(sessions: rows.map { Session($0, current: nil) }, position: outcome.stamp.position))
   }
 
@@ -58,6 +58,6 @@ struct AccountAdministrationHandlers: Sendable {
     var account = try await Account(of: user, chat)
     show(&account)
     account.position = outcome.stamp.position
-    return try JSONBody.receipt(outcome.isNew, account)
+    return try JSONBody.receipt(outcome.result, account)
   }
 }

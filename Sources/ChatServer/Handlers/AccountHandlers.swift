@@ -22,7 +22,7 @@ struct AccountHandlers: Sendable {
     let (outcome, email) = try await name.create { _ in try await register(name, body, by: principal, context) }
     let hasPassword = body.password != nil
     return try JSONBody.receipt(
-      outcome.isNew,
+      outcome.result,
       Account(
         id: name.id, nickname: body.nickname, picture: nil, email: email, externalId: body.externalId,
         hasPassword: hasPassword, isGuest: hasPassword && email == nil && body.externalId == nil, identities: [],
@@ -72,7 +72,7 @@ struct AccountHandlers: Sendable {
     if let picture = edit.picture { account.picture = picture.media }
     account.position = outcome.stamp.position
     account.revision = outcome.stamp.position
-    return try JSONBody.receipt(outcome.isNew, account)
+    return try JSONBody.receipt(outcome.result, account)
   }
 
   /// The user logs in with this address, so an access token alone cannot change it.
@@ -92,7 +92,7 @@ struct AccountHandlers: Sendable {
     account.email = kept
     account.position = outcome.stamp.position
     account.revision = outcome.stamp.position
-    return try JSONBody.receipt(outcome.isNew, account)
+    return try JSONBody.receipt(outcome.result, account)
   }
 
   func linkIdentity(
@@ -131,7 +131,7 @@ struct AccountHandlers: Sendable {
   private func receipt(_ outcome: ChatOutcome, of user: UserID) async throws -> TypedResponse<Account> {
     var account = try await Account(of: user, chat)
     account.position = outcome.stamp.position
-    return try JSONBody.receipt(outcome.isNew, account)
+    return try JSONBody.receipt(outcome.result, account)
   }
 
   func profile(_ context: HansardRequestContext) async throws -> TypedResponse<PublicProfile> {

@@ -1,3 +1,4 @@
+import ChatDomain
 import ChatPrimitives
 import ChatProtocol
 import Hummingbird
@@ -11,10 +12,11 @@ struct BenchHandler: Sendable {
     let id: MessageID = try context.id("messageId")
     let body = try await body.decoded()
     let user = try context.user
+    let room = RoomID(id.uuid)
     return try JSONBody.receipt(
-      true,
+      .created(.message(id, room)),
       Message(
-        id: id, roomId: RoomID(id.uuid), senderId: user, text: body.text ?? "", sentAt: context.receivedAt,
+        id: id, roomId: room, senderId: user, text: body.text ?? "", sentAt: context.receivedAt,
         position: .first, revision: .first, editedAt: nil, deletedAt: nil))
   }
 }

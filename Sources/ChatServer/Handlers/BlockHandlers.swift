@@ -30,7 +30,7 @@ struct BlockHandlers: Sendable {
     let (nickname, since) = try await chat.block(of: other, by: context.user)
     let blockedAt = since.map { min($0.time, outcome.stamp.time) } ?? outcome.stamp.time
     return try JSONBody.receipt(
-      outcome.isNew,
+      outcome.result,
       BlockReceipt(
         user: User(id: other, nickname: nickname), blockedAt: blockedAt, position: outcome.stamp.position))
   }
@@ -40,7 +40,7 @@ struct BlockHandlers: Sendable {
     let outcome = try await chat.unblock(other, by: context.actor, command: context.command())
     let (nickname, _) = try await chat.block(of: other, by: context.user)
     return try JSONBody.receipt(
-      outcome.isNew,
+      outcome.result,
       BlockReceipt(user: User(id: other, nickname: nickname), blockedAt: nil, position: outcome.stamp.position))
   }
 }

@@ -28,7 +28,7 @@ struct DeviceHandlers: Sendable {
     let description = try DeviceDescription(await body.decoded())
     let outcome = try await chat.setDevice(
       id, description, by: context.actor, command: context.command(), if: context.precondition())
-    return try JSONBody.receipt(outcome.isNew, Device(id, description, outcome.stamp.position))
+    return try JSONBody.receipt(outcome.result, Device(id, description, outcome.stamp.position))
   }
 
   func delete(_ context: HansardRequestContext) async throws -> TypedResponse<Device> {
@@ -36,7 +36,7 @@ struct DeviceHandlers: Sendable {
     let outcome = try await chat.removeDevice(
       id, by: context.actor, command: context.command(), if: context.precondition())
     return try JSONBody.receipt(
-      outcome.isNew,
+      outcome.result,
       Device(id, DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: []), outcome.stamp.position))
   }
 }

@@ -54,7 +54,7 @@ struct InvitationHandlers: Sendable {
   ) async throws -> TypedResponse<WorkspaceInvite> {
     var invite = wire(try await chat.invite(id, of: workspace))
     invite.position = outcome.stamp.position
-    return try JSONBody.receipt(outcome.isNew, invite)
+    return try JSONBody.receipt(outcome.result, invite)
   }
 
   private func wire(_ row: WorkspaceInviteRow) -> WorkspaceInvite {

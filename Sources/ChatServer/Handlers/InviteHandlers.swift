@@ -76,7 +76,7 @@ struct InviteHandlers: Sendable {
   ) async throws -> TypedResponse<Invite> {
     var invite = wire(try await chat.invite(id, of: room))
     invite.position = outcome.stamp.position
-    return try JSONBody.receipt(outcome.isNew, invite)
+    return try JSONBody.receipt(outcome.result, invite)
   }
 
   private func wire(_ row: InviteRow) -> Invite {
@@ -111,7 +111,7 @@ struct InviteHandlers: Sendable {
     let outcome = try await chat.acceptInvite(
       token: context.text("token"), by: context.actor, command: context.command())
     return try JSONBody.receipt(
-      outcome.isNew,
+      outcome.result,
       Acceptance(
         roomId: outcome.room, workspaceId: outcome.workspace, userId: try context.user,
         position: outcome.stamp.position))

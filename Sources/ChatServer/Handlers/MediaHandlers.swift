@@ -26,7 +26,8 @@ struct MediaHandlers: Sendable {
     let reservation = try reserveUpload(for: context)
     defer { withExtendedLifetime(reservation) {} }
     let upload = try await chat.upload(body.bytes(), name: name, by: actor)
-    return try JSONBody.receipt(upload.isNew, UploadedMedia(upload.row))
+    return try JSONBody.receipt(
+      upload.isNew ? .created(.media(upload.row.id)) : .repeated, UploadedMedia(upload.row))
   }
 
   /// - Returns: nil for a service, which uploads for many users, and if the address is not known.

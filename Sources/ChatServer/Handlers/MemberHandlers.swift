@@ -80,7 +80,7 @@ struct MemberHandlers: Sendable {
     let room: RoomID = try context.id("roomId")
     let outcome = try await chat.performRoom(room, command, by: context.actor, command: context.command())
     return try JSONBody.receipt(
-      outcome.isNew, Membership(roomId: room, userId: user, position: outcome.stamp.position))
+      outcome.result, Membership(roomId: room, userId: user, position: outcome.stamp.position))
   }
 
   // MARK: - For administrators

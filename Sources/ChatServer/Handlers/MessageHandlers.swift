@@ -29,7 +29,7 @@ struct MessageHandlers: Sendable {
       deletedAt: nil)
     message.threadId = newMessage.thread
     if let details = try await chat.receiptDetails(of: request) { message.show(details) }
-    return try JSONBody.receipt(outcome.isNew, message)
+    return try JSONBody.receipt(outcome.result, message)
   }
 
   func edit(
@@ -64,7 +64,7 @@ struct MessageHandlers: Sendable {
     var message = Message(try await chat.message(id, of: room, for: context.reader))
     message.revision = outcome.stamp.position
     show(&message, outcome.stamp)
-    return try JSONBody.receipt(outcome.isNew, message)
+    return try JSONBody.receipt(outcome.result, message)
   }
 
   func get(_ context: HansardRequestContext) async throws -> TypedResponse<Message> {

@@ -45,6 +45,6 @@ struct PasswordHandlers: Sendable {
   private func receipt(_ outcome: ChatOutcome, of user: UserID) async throws -> TypedResponse<Account> {
     var account = try await Account(of: user, chat)
     account.position = outcome.stamp.position
-    return try JSONBody.receipt(outcome.isNew, account)
+    return try JSONBody.receipt(outcome.result, account)
   }
 }

@@ -24,7 +24,7 @@ struct PinHandlers: Sendable {
     let (room, id): (RoomID, MessageID) = try (context.id("roomId"), context.id("messageId"))
     let outcome = try await chat.performRoom(room, command(id), by: context.actor, command: context.command())
     return try JSONBody.receipt(
-      outcome.isNew, PinReceipt(roomId: room, messageId: id, position: outcome.stamp.position))
+      outcome.result, PinReceipt(roomId: room, messageId: id, position: outcome.stamp.position))
   }
 
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<PinList> {

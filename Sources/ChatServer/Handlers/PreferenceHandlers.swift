@@ -28,7 +28,7 @@ struct PreferenceHandlers: Sendable {
     var preferences = try await chat.preferences(of: context.user)
     preferences.apply(edit)
     return try JSONBody.receipt(
-      outcome.isNew, PreferencesReceipt(Preferences(preferences), position: outcome.stamp.position))
+      outcome.result, PreferencesReceipt(Preferences(preferences), position: outcome.stamp.position))
   }
 }
 

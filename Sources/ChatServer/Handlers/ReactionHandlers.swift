@@ -26,7 +26,7 @@ struct ReactionHandlers: Sendable {
     let outcome = try await chat.performRoom(
       room, command(id, emoji), by: context.actor, command: context.command())
     return try JSONBody.receipt(
-      outcome.isNew, ReactionReceipt(roomId: room, messageId: id, emoji: emoji, position: outcome.stamp.position))
+      outcome.result, ReactionReceipt(roomId: room, messageId: id, emoji: emoji, position: outcome.stamp.position))
   }
 
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<ReactionList> {

@@ -21,7 +21,7 @@ struct ReadingHandlers: Sendable {
     let outcome = try await chat.performRoom(
       room, .reading(.moveMarker(to: body.messageId)), by: context.actor, command: context.command())
     return try JSONBody.receipt(
-      outcome.isNew, ReadMarker(roomId: room, messageId: body.messageId, position: outcome.stamp.position))
+      outcome.result, ReadMarker(roomId: room, messageId: body.messageId, position: outcome.stamp.position))
   }
 
   func markUnread(
@@ -32,7 +32,7 @@ struct ReadingHandlers: Sendable {
     let outcome = try await chat.performRoom(
       room, .reading(.markUnread(from: body.messageId)), by: context.actor, command: context.command())
     return try JSONBody.receipt(
-      outcome.isNew,
+      outcome.result,
       UnreadMark(roomId: room, messageId: body.messageId, position: outcome.stamp.position))
   }
 

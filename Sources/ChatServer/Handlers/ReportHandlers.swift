@@ -31,7 +31,7 @@ struct ReportHandlers: Sendable {
     report.status = Report.status(isOpen: true)
     report.revision = report.position
     report.resolution = nil
-    return try JSONBody.receipt(outcome.isNew, report)
+    return try JSONBody.receipt(outcome.result, report)
   }
 
   func resolve(
@@ -70,7 +70,7 @@ struct ReportHandlers: Sendable {
       report.revision = outcome.stamp.position
       show(&report, outcome.stamp, context.reader.map { User($0, among: nicknames) })
     }
-    return try JSONBody.receipt(outcome.isNew, report)
+    return try JSONBody.receipt(outcome.result, report)
   }
 
   // MARK: - Reading

@@ -20,13 +20,13 @@ struct RoomHandlers: Sendable {
     case .room(let given, let creation):
       let name = try CreationName(given, of: .room, context, chat)
       let outcome = try await name.create { try await chat.performRoom($0, .lifecycle(.create(creation)), by: actor) }
-      return try JSONBody.receipt(outcome.isNew, Room(name.id, creation, outcome.stamp))
+      return try JSONBody.receipt(outcome.result, Room(name.id, creation, outcome.stamp))
     case .direct(let others):
       let (id, outcome) = try await chat.directRoom(with: others, by: actor)
       // The first request creates the room; later requests find it in its current state.
       var room = try await current(id, context)
       room.position = outcome.stamp.position
-      return try JSONBody.receipt(outcome.isNew, room)
+      return try JSONBody.receipt(outcome.result, room)
     }
   }
 
@@ -82,7 +82,7 @@ struct RoomHandlers: Sendable {
   func delete(_ context: HansardRequestContext) async throws -> TypedResponse<RoomReceipt> {
     let id: RoomID = try context.id("roomId")
     let outcome = try await perform(.lifecycle(.delete), on: id, context)
-    return try JSONBody.receipt(outcome.isNew, RoomReceipt(roomId: id, position: outcome.stamp.position))
+    return try JSONBody.receipt(outcome.result, RoomReceipt(roomId: id, position: outcome.stamp.position))
   }
 
   /// As `change`, for commands that create a new revision of the room. A repeat without a key finds the room as
@@ -108,7 +108,7 @@ struct RoomHandlers: Sendable {
     var room = try await current(id, context)
     room.position = outcome.stamp.position
     show(&room, outcome)
-    return try JSONBody.receipt(outcome.isNew, room)
+    return try JSONBody.receipt(outcome.result, room)
   }
 
   private func perform(

@@ -28,7 +28,7 @@ struct SchedulingHandlers: Sendable {
       failure: nil, failedAt: nil, position: position, revision: position)
     message.threadId = newMessage.thread
     if let details = try await chat.receiptDetails(of: request) { message.show(details) }
-    return try JSONBody.receipt(outcome.isNew, message)
+    return try JSONBody.receipt(outcome.result, message)
   }
 
   func change(
@@ -43,7 +43,7 @@ struct SchedulingHandlers: Sendable {
     }
     let (room, outcome) = try await perform(.scheduling(.change(id, edit)), context)
     return try JSONBody.receipt(
-      outcome.isNew,
+      outcome.result,
       SchedulingReceipt(
         id: id, roomId: room, text: edit.text,
         mentions: edit.mentions.map { MessageMentions(users: $0.users, everyone: $0.everyone) }, sendAt: edit.sendAt,
@@ -54,7 +54,7 @@ struct SchedulingHandlers: Sendable {
     let id: MessageID = try context.id("messageId")
     let (room, outcome) = try await perform(.scheduling(.cancel(id)), context)
     return try JSONBody.receipt(
-      outcome.isNew, SchedulingReceipt(id: id, roomId: room, position: outcome.stamp.position))
+      outcome.result, SchedulingReceipt(id: id, roomId: room, position: outcome.stamp.position))
   }
 
   private func perform(_ command: RoomCommand, _ context: HansardRequestContext) async throws -> (RoomID, ChatOutcome) {

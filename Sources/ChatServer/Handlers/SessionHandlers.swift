@@ -94,7 +94,7 @@ struct SessionHandlers: Sendable {
       expiresIn: await issuer.secondsLeft(of: grant, at: chat.now()),
       user: User(id: grant.user, nickname: grant.nickname), sessionId: grant.session,
       position: grant.stamp.position)
-    return try JSONBody.receipt(grant.isNew, tokens)
+    return try JSONBody.receipt(grant.result, tokens)
   }
 
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<SessionList> {
@@ -115,7 +115,7 @@ struct SessionHandlers: Sendable {
     let outcome = try await chat.endSession(session, by: actor, command: context.command())
     var receipt = Session(try await chat.session(session, of: context.user), current: actor.session)
     receipt.position = outcome.stamp.position
-    return try JSONBody.receipt(outcome.isNew, receipt)
+    return try JSONBody.receipt(outcome.result, receipt)
   }
 }
 
@@ -131,7 +131,7 @@ extension SessionHandlers {
       all == nil ? .others : .all, of: context.user, by: actor, command: context.command())
     let rows = try await chat.sessions(of: context.user)
     return try JSONBody.receipt(
-      outcome.isNew,
+      outcome.result,
       EndedSessions(sessions: rows.map { Session($0, current: actor.session) }, position: outcome.stamp.position))
   }
 }

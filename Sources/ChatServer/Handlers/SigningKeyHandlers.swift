@@ -23,7 +23,7 @@ struct SigningKeyHandlers: Sendable {
     let outcome = try await chat.rotateSigningKey(by: context.actor, command: context.command())
     let generation = chat.signingKeys.history.generation(at: outcome.stamp.position)
     return try JSONBody.receipt(
-      outcome.isNew,
+      outcome.result,
       SigningKeyRotation(kid: TokenIssuer.keyID(of: generation), position: outcome.stamp.position))
   }
 }

@@ -38,7 +38,7 @@ struct ThreadHandlers: Sendable {
       room, .threads(.moveMarker(to: body.messageId, in: root)), by: context.actor,
       command: context.command())
     return try JSONBody.receipt(
-      outcome.isNew,
+      outcome.result,
       ThreadMarker(roomId: room, threadId: root, messageId: body.messageId, position: outcome.stamp.position))
   }
 
@@ -50,7 +50,7 @@ struct ThreadHandlers: Sendable {
     let outcome = try await chat.performRoom(
       room, .threads(.setFollowing(root, body.follows)), by: context.actor, command: context.command())
     return try JSONBody.receipt(
-      outcome.isNew,
+      outcome.result,
       ThreadFollowing(roomId: room, threadId: root, follows: body.follows, position: outcome.stamp.position))
   }
 

@@ -26,7 +26,7 @@ struct WorkspaceHandlers: Sendable {
       try await chat.performWorkspace($0, .lifecycle(.create(creation)), by: actor)
     }
     return try JSONBody.receipt(
-      outcome.isNew,
+      outcome.result,
       Workspace(
         id: name.id, name: body.name, topic: nil, picture: nil, memberCount: 1, role: WorkspaceRole.owner.name,
         createdAt: outcome.stamp.time, revision: outcome.stamp.position))
@@ -57,7 +57,7 @@ struct WorkspaceHandlers: Sendable {
     edit.show(in: &workspace)
     workspace.position = outcome.stamp.position
     workspace.revision = outcome.stamp.position
-    return try JSONBody.receipt(outcome.isNew, workspace)
+    return try JSONBody.receipt(outcome.result, workspace)
   }
 
   private func current(_ id: WorkspaceID, _ context: HansardRequestContext) async throws -> Workspace {
@@ -69,7 +69,7 @@ struct WorkspaceHandlers: Sendable {
   func delete(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceReceipt> {
     let id: WorkspaceID = try context.id("workspaceId")
     let outcome = try await perform(.lifecycle(.delete), on: id, context)
-    return try JSONBody.receipt(outcome.isNew, WorkspaceReceipt(workspaceId: id, position: outcome.stamp.position))
+    return try JSONBody.receipt(outcome.result, WorkspaceReceipt(workspaceId: id, position: outcome.stamp.position))
   }
 
   func channels(_ context: HansardRequestContext) async throws -> TypedResponse<RoomList> {
@@ -147,7 +147,7 @@ struct WorkspaceHandlers: Sendable {
     _ outcome: ChatOutcome, _ id: WorkspaceID, _ user: UserID
   ) throws -> TypedResponse<WorkspaceMembership> {
     try JSONBody.receipt(
-      outcome.isNew, WorkspaceMembership(workspaceId: id, userId: user, position: outcome.stamp.position))
+      outcome.result, WorkspaceMembership(workspaceId: id, userId: user, position: outcome.stamp.position))
   }
 }
 

@@ -37,7 +37,7 @@ struct IngestResults {
       case .queued:
         switch outcomes.next() ?? .failure(.failed("a line without a result")) {
         case .success(let receipt):
-          let result = LineResult.done(isNew: receipt.isNew, receipt.position)
+          let result = LineResult.done(LineEffect(of: receipt), receipt.position)
           results.append((number, ended.map { .refused($0) } ?? result))
         case .failure(let error): results.append((number, .refused(refusal(error, ofLine: number))))
         }
@@ -63,5 +63,11 @@ struct IngestResults {
     let refusal = LineRefusal.rateLimited(by: name)
     rateRefusals[name] = refusal
     return refusal
+  }
+}
+
+extension LineEffect {
+  fileprivate init(of receipt: BulkReceipt) {
+    self = receipt.isCreation ? .created : receipt.isNew ? .changed : .repeated
   }
 }

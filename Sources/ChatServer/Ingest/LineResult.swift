@@ -3,8 +3,23 @@ import HTTPTypes
 
 /// The result of one line.
 enum LineResult: Sendable {
-  case done(isNew: Bool, LogPosition)
+  case done(LineEffect, LogPosition)
   case refused(LineRefusal)
+}
+
+/// What a line has done. The raw values are in the results that wait to be read.
+enum LineEffect: UInt64, Sendable, CaseIterable {
+  case created = 0
+  case changed = 1
+  case repeated = 2
+
+  /// The same as that of a request that does this.
+  var status: Int {
+    switch self {
+    case .created: HTTPResponse.Status.created.code
+    case .changed, .repeated: HTTPResponse.Status.ok.code
+    }
+  }
 }
 
 /// Why a line was rejected.

@@ -9,12 +9,8 @@ import NIOCore
 /// integers (RFC 9000, section 16): the distance from the previous line, the outcome, and for a line that succeeded the
 /// distance from the previous position.
 struct UnreadResults {
-  private enum Mark {
-    static let new: UInt64 = 0
-    static let again: UInt64 = 1
-    /// This and all greater numbers are refusals: the index in `refusals`, plus this number.
-    static let refused: UInt64 = 2
-  }
+  /// A `LineEffect`, or a refusal: the index in `refusals`, plus this number.
+  private static let refusedMark = UInt64(LineEffect.allCases.count)
 
   private var packed = ByteBuffer()
   private var written = Cursor()
@@ -43,8 +39,8 @@ struct UnreadResults {
     pack(line - written.line)
     written.line = line
     switch result {
-    case .done(let isNew, let position):
-      pack(isNew ? Mark.new : Mark.again)
+    case .done(let effect, let position):
+      pack(effect.rawValue)
       pack(Self.unsigned(Int64(bitPattern: position.value &- written.position)))
       written.position = position.value
     case .refused(let refusal):
@@ -59,11 +55,12 @@ struct UnreadResults {
     while text.readableBytes < bytes, let further = unpack(), let mark = unpack() {
       read.line += further
       text.writeString("{\"line\":\(read.line)")
-      if mark < Mark.refused {
+      if let effect = LineEffect(rawValue: mark) {
         read.position = read.position &+ UInt64(bitPattern: Self.signed(unpack() ?? 0))
-        text.writeString(",\"status\":\(mark == Mark.new ? 201 : 200),\"position\":\(read.position)}\n")
+        let end = effect == .repeated ? ",\"replayed\":true}\n" : "}\n"
+        text.writeString(",\"status\":\(effect.status),\"position\":\(read.position)\(end)")
       } else {
-        text.writeBytes(refusals[Int(mark - Mark.refused)])
+        text.writeBytes(refusals[Int(mark - Self.refusedMark)])
       }
     }
     // The remaining bytes are moved only if they are the smaller part, which keeps the cost of all reads linear.
@@ -83,7 +80,7 @@ struct UnreadResults {
       if let mark = marks[refusal] { return mark }
     }
     let end = try Self.end(of: refusal)
-    let mark = Mark.refused + UInt64(refusals.count)
+    let mark = Self.refusedMark + UInt64(refusals.count)
     refusals.append(end)
     marks[refusal] = mark
     refusalBytes += refusal.detail.utf8.count

@@ -21,7 +21,7 @@ struct CommandOrigin: Sendable {
 /// The response to a command.
 struct CommandResponse: Sendable {
   let status: Int
-  /// `Retry-After` and `ETag`, if the response has them.
+  /// `Retry-After`, `ETag`, `Location` and `Idempotent-Replayed`, if the response has them.
   let headers: [String: String]
   /// JSON; empty if the response has none.
   let body: ByteBuffer
@@ -42,7 +42,9 @@ struct CommandResponse: Sendable {
   }
 
   private static func headers(_ fields: HTTPFields) -> [String: String] {
-    [HTTPField.Name.retryAfter, .eTag].reduce(into: [:]) { headers, name in headers[name.rawName] = fields[name] }
+    [HTTPField.Name.retryAfter, .eTag, .location, .idempotentReplayed].reduce(into: [:]) { headers, name in
+      headers[name.rawName] = fields[name]
+    }
   }
 }
 

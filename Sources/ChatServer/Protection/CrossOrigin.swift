@@ -37,7 +37,7 @@ struct CrossOrigin: RouterMiddleware {
   /// The headers that a page may read, besides those that every page may read.
   private static let exposedHeaders = [
     "Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate", "Allow", "ETag", "Location", "Content-Range",
-    "Accept-Ranges", "Content-Disposition",
+    "Accept-Ranges", "Content-Disposition", HeaderName.idempotentReplayed,
   ].joined(separator: ", ")
 
   func handle(

@@ -94,4 +94,6 @@ package struct ChatOutcome: Sendable {
   package let message: KnownMessage?
 
   package var isNew: Bool { !events.isEmpty }
+  /// What the command created; nil if it only changed something.
+  package var created: CreatedEntity? { events.lazy.compactMap(\.event.created).first }
 }

@@ -6,10 +6,12 @@ import Synchronization
 /// The result of one of many commands.
 package typealias BulkResult = Result<BulkReceipt, ServiceError>
 
-/// The position of a command's first event, and whether it is new.
+/// The position of a command's first event, and what the command did.
 package struct BulkReceipt: Sendable, Hashable {
   package let position: LogPosition
   package let isNew: Bool
+  /// Whether the command created something, and did not only change it.
+  package let isCreation: Bool
 }
 
 /// The results of commands that were queued together, as they become durable. Does not keep the commands.
@@ -44,7 +46,9 @@ package final class BulkResults: Sendable {
       case .success(let reply):
         // The lookup was outdated. No command after it was decided either, so all of them can be sent again.
         guard let outcome = try chat.take(reply) else { throw .overloaded }
-        set(.success(BulkReceipt(position: outcome.stamp.position, isNew: outcome.isNew)), at: index)
+        let receipt = BulkReceipt(
+          position: outcome.stamp.position, isNew: outcome.isNew, isCreation: outcome.created != nil)
+        set(.success(receipt), at: index)
       case .failure(let error): throw ServiceError(error)
       }
     } catch {

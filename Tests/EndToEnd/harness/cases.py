@@ -1,18 +1,38 @@
 """A test case for a mutation of the API: how to do it, what happens before a retry, and how the caller loses the right
 to it."""
 
+import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from .client import Api
+from .contract import REPLAYED
 from .people import Person, Room, World
+
+
+class Effect(enum.Enum):
+    """What a request or a line has done, by its status and by whether it is marked as a repeat."""
+
+    RECORDED = "recorded"
+    REPEATED = "repeated"
+    REFUSED = "refused"
+
+    @classmethod
+    def of(cls, status: int, is_repeat: bool) -> "Effect":
+        if status >= 400:
+            return cls.REFUSED
+        return cls.REPEATED if is_repeat else cls.RECORDED
+
+    @classmethod
+    def of_response(cls, response) -> "Effect":
+        return cls.of(response.status_code, REPLAYED in response.headers)
 
 
 @dataclass
 class Case:
-    # Sends the same mutation each time. Returns (status, position or None, code or None).
-    do: Callable[[], tuple[int, int | None, str | None]]
+    # Sends the same mutation each time. Returns (effect, position or None, code or None).
+    do: Callable[[], tuple["Effect", int | None, str | None]]
     # Makes a newer change that a retry of the mutation must leave alone.
     intervene: Callable[[], Any]
     # Reads the state that the mutation and the newer change affect.
@@ -31,7 +51,7 @@ def over_http(api: Api, method: str, path: str, body=None, key: str | None = Non
         # In a message, `position` is where it was sent and `revision` is where it was last written. Everything else
         # shows the position of the write as `position`.
         place = "revision" if "senderId" in shown or revised else "position"
-        return response.status_code, shown.get(place), shown.get("code")
+        return Effect.of_response(response), shown.get(place), shown.get("code")
 
     return do
 
@@ -39,7 +59,7 @@ def over_http(api: Api, method: str, path: str, body=None, key: str | None = Non
 def over_ingest(api: Api, line: dict):
     def do():
         (result,) = api.ingest([line])
-        return result["status"], result.get("position"), result.get("code")
+        return Effect.of(result["status"], "replayed" in result), result.get("position"), result.get("code")
 
     return do
 

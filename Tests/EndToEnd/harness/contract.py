@@ -17,6 +17,7 @@ from .quick import QuickSchemas
 METHODS = ("get", "put", "post", "patch", "delete")
 DOCUMENT = "urn:hansard:openapi"
 PROBLEM = "application/problem+json"
+REPLAYED = "Idempotent-Replayed"
 # The codes that the server may return for a path that the contract does not have.
 OF_NO_ROUTE = (
     "route_not_found", "method_not_allowed", "rate_limited", "target_too_long", "headers_too_large", "malformed_request")
@@ -42,6 +43,11 @@ class Operation:
         """Whether the operation refers to the shared parameter with this name in `components/parameters`."""
         name = f"/{parameter}"
         return any(each.get("$ref", "").endswith(name) for each in self.spec.get("parameters", []))
+
+    @property
+    def records(self) -> bool:
+        """Whether it records events, so that it can be a repeat."""
+        return REPLAYED in self.spec["responses"].get("200", {}).get("headers", {})
 
 
 class Violation(AssertionError):
@@ -122,6 +128,13 @@ class Contract:
             raise Violation(f"{what} as '{media}' instead of {list(content)}")
         elif media in content and media == "application/json":
             self.validate(content[media]["schema"], response.json(), what)
+        documented_headers = self.resolve(documented).get("headers", {})
+        for name in ("Location", REPLAYED):
+            spec = self.resolve(documented_headers[name]) if name in documented_headers else None
+            if name in response.headers and spec is None:
+                raise Violation(f"{what} with the header {name}, which {operation.id} does not document")
+            if name not in response.headers and spec is not None and spec["required"]:
+                raise Violation(f"{what} without the header {name}")
         self.exercised.add(operation.id)
 
     def _check_problem(self, operation: Operation | None, response, media: str, what: str) -> None:

@@ -3,7 +3,7 @@
 import time
 import urllib.parse
 
-from .cases import Case, log_out, over_http
+from .cases import Case, Effect, log_out, over_http
 from .client import new_id
 from .people import PASSWORD, Person, World
 
@@ -146,7 +146,7 @@ def upload_media(world: World) -> Case:
 
     def do():
         response = anna.request("POST", "/v1/media", data=content, headers={"Content-Type": "application/octet-stream"})
-        return response.status_code, response.json().get("position"), response.json().get("code")
+        return Effect.of_response(response), response.json().get("position"), response.json().get("code")
 
     def picture() -> dict:
         other = anna.request("POST", "/v1/media", data=new_id().encode()).json()

@@ -92,7 +92,7 @@ def by(person: str, method: str, path: Callable[[SyncScenario], str] | str, body
 
     def send(s: SyncScenario) -> dict:
         where = path(s) if callable(path) else path.format(s=s)
-        return getattr(s, person).call(method, where, body(s) if callable(body) else body, expect=201)
+        return getattr(s, person).call(method, where, body(s) if callable(body) else body, expect=None)
 
     return send
 

@@ -150,7 +150,7 @@ def test_a_read_model_that_is_zeroed_while_the_server_runs_is_rebuilt(conversati
         ("PUT", conversation.room.message(sent),
          {"text": "after the damage", "attachments": [{"mediaId": conversation.media}]}, 201),
         ("PUT", f"{conversation.room.path}/read-marker", {"messageId": sent}, 200),
-        ("PATCH", "/v1/me", {"nickname": f"Anna of {name}"}, 201),
+        ("PATCH", "/v1/me", {"nickname": f"Anna of {name}"}, 200),
     ):
         conversation.request_until_current(conversation.anna, method, path, body, expect)
     wait_until(lambda: conversation.seen() and aside(conversation.server, name).exists(), "the damage was not found")

@@ -135,8 +135,8 @@ struct ImportRun {
           next: "check the server log; then run the same command again: it continues where it stopped")
       }
       switch outcome.status {
-      case 201: counts.recorded += 1
-      case 200: counts.repeated += 1
+      case 200..<300 where outcome.replayed == true: counts.repeated += 1
+      case 200..<300: counts.recorded += 1
       case let status:
         counts.failed += 1
         show(line.inputLine, "\(line.op): \(status) \(outcome.code ?? "") \(outcome.detail ?? "")")
