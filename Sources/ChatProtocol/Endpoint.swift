@@ -65,4 +65,6 @@ public enum HeaderName {
   public static let actAs = "Hansard-Act-As"
   /// In the response to a write that recorded nothing, because it was done before.
   public static let idempotentReplayed = "Idempotent-Replayed"
+  /// In every response: the ID of the request, which the server's log has too. It is also the `requestId` of a problem.
+  public static let requestID = "X-Request-Id"
 }

@@ -77,9 +77,10 @@ package struct HansardServer: Sendable {
     let services = StreamServices(
       chat: chat, authenticator: authenticator, limiter: limiter, opening: opening,
       unfinished: UnfinishedLimits(bodies: bodies, connections: protection.connections),
-      responder: GateResponder(gate: gate))
+      responder: GateResponder(gate: gate), problems: gate.problems)
     let engines = engines(configuration, services, origins, addresses, logger)
-    let responder = router(configuration, limiter, addresses, opening, origins, engines).buildResponder()
+    let responder = router(configuration, limiter, addresses, opening, origins, engines, gate.problems)
+      .buildResponder()
     let sync = SyncSocketAdmission(
       services: services, tickets: tickets, origins: origins, addresses: addresses, logger: logger)
     gate.open(
@@ -100,8 +101,8 @@ package struct HansardServer: Sendable {
     return HTTPService(
       GateResponder(gate: gate),
       .guarded(
-        protection.connections, GateAdmission(gate: gate), streams, proxies: protection.proxies, tls: configuration.tls,
-        offersHTTP2: protection.tls?.offersHTTP2 == true, logger: logger),
+        protection.connections, GateAdmission(gate: gate), gate.problems, streams, proxies: protection.proxies,
+        tls: configuration.tls, offersHTTP2: protection.tls?.offersHTTP2 == true, logger: logger),
       ServerConfiguration(
         address: .hostname(configuration.host, port: configuration.port),
         availableConnectionsDelegate: .maximum(protection.connections.maximum, logger: logger)),
@@ -141,14 +142,15 @@ package struct HansardServer: Sendable {
 
   private func router(
     _ configuration: Configuration, _ limiter: RateLimiter, _ addresses: AddressRateCheck, _ opening: StreamOpening,
-    _ origins: OriginRule, _ engines: [EngineEndpoint]
+    _ origins: OriginRule, _ engines: [EngineEndpoint], _ problems: ProblemLog
   ) -> Router<ServerContext> {
     let router = Router(context: ServerContext.self, options: .autoGenerateHeadEndpoints)
     let protection = configuration.protection
     if let crossOrigin = CrossOrigin(protection.crossOrigin) { router.add(middleware: crossOrigin) }
     router.add(
       middleware: ProblemMiddleware(
-        addressRateCheck: addresses, legacyStatus: configuration.legacyStatus, now: chat.now))
+        addressRateCheck: addresses, legacyStatus: configuration.legacyStatus, problems: problems,
+        now: chat.now))
     let handlers = Handlers(
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
       hashing: HashingLimit(protection.rateLimits), searches: SearchBudget(protection.rateLimits),

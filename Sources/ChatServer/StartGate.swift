@@ -13,6 +13,8 @@ package final class StartGate: Sendable {
     case open(any HTTPResponder<ServerContext>, sockets: WebSocketEndpoints, endStreams: @Sendable () async -> Void)
   }
 
+  /// The problems that clients get, while the service is being opened and afterwards.
+  let problems = ProblemLog()
   private let phase = Mutex(Phase.opening("The server is starting."))
 
   package init() {}
@@ -49,11 +51,11 @@ package final class StartGate: Sendable {
   func respond(to request: Request, _ context: ServerContext) async throws -> Response {
     switch phase.withLock({ $0 }) {
     case .open(let responder, _, _): return try await responder.respond(to: request, context: context)
-    case .opening(let progress): return try Self.respond(to: request, context, whileOpening: progress)
+    case .opening(let progress): return try respond(to: request, context, whileOpening: progress)
     }
   }
 
-  private static func respond(
+  private func respond(
     to request: Request, _ context: ServerContext, whileOpening progress: String
   ) throws -> Response {
     var response: Response
@@ -61,11 +63,12 @@ package final class StartGate: Sendable {
       response = try JSONBody.response(Health(status: "ok")).response
     } else {
       let mapping = ProblemMapping(Refusal.unready(progress))
+      problems.note(mapping.code, status: mapping.status.code, route: "none", to: context.logger)
       response = try JSONBody.response(
         mapping.status, mapping.problem(requestID: context.id), contentType: Problem.contentType,
         headers: mapping.headers)
     }
-    ResponseHeaders.complete(&response.headers)
+    ResponseHeaders.complete(&response.headers, requestID: context.id)
     return request.method == .head ? response.createHeadResponse() : response
   }
 }

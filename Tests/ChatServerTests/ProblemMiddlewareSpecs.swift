@@ -36,7 +36,7 @@ struct ProblemMiddlewareSpecs {
       middleware: ProblemMiddleware(
         addressRateCheck: AddressRateCheck(
           proxies: TrustedProxies([]), limiter: RateLimiter(limits), isOfService: { _ in false }),
-        legacyStatus: LegacyStatus(), now: { Timestamp(milliseconds: 0) }))
+        legacyStatus: LegacyStatus(), problems: ProblemLog(), now: { Timestamp(milliseconds: 0) }))
     router.on("/v1/invites/{token}", method: .put) { (_, _) -> Response in throw error }
     var logger = log.logger
     logger[metadataKey: "hb.request.id"] = "7"
@@ -75,9 +75,14 @@ struct ProblemMiddlewareSpecs {
     try expectLine(error: "Revealing")
   }
 
-  @Test("is absent if the request was refused")
+  @Test("has the ID, the route and the code if the request was refused")
   func refused() async throws {
     #expect(try await status(whenThrown: Refusal.accessTokenMissing) == .unauthorized)
     #expect(log.lines.filter { $0.level >= .warning }.isEmpty)
+    let line = try #require(log.lines.first { $0.level == .notice })
+    #expect(
+      line.metadata == [
+        "hb.request.id": "7", "route": "PUT /v1/invites/{token}", "status": "401", "code": "access_token_missing",
+      ])
   }
 }

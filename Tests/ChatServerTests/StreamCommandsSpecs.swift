@@ -89,7 +89,7 @@ struct StreamCommandsSpecs {
     var settings = RateLimitSettings()
     settings.user = RatePolicy(requests: 2, seconds: 1_000)
     commands = StreamCommands(
-      responder.callback, RateLimiter(settings),
+      responder.callback, RateLimiter(settings), ProblemLog(),
       from: CommandOrigin(channel: EmbeddedChannel(), address: nil, forwardedFor: nil, logger: Logger(label: "test")),
       source)
   }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Logging
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
@@ -97,7 +98,7 @@ private struct Connection {
         withEncoderConfiguration: .init(), withDecoderLimitConfiguration: .init())
       try handlers.addHandler(HTTP1ToHTTPServerCodec(secure: false))
       let idle = IdleStateHandler(allTimeout: StalledConnections.timeout)
-      try handlers.addHandlers([idle, StalledConnections(), RequestGuard(settings)])
+      try handlers.addHandlers([idle, StalledConnections(), RequestGuard(settings, ProblemLog(), Logger(label: "test"))])
       try handlers.addHandler(StreamTakeover(admission))
       try handlers.addHandler(router)
       _ = channel

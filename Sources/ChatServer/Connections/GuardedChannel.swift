@@ -56,11 +56,12 @@ extension HTTPServerBuilder {
   /// Serves HTTP/1.1, or TLS with HTTP/1.1 and, if it is offered, HTTP/2. Then NIO sets up connections of either without
   /// asking for a channel, so they cannot be detached.
   static func guarded(
-    _ settings: ConnectionSettings, _ sockets: any WebSocketAdmission, _ streams: DetachedStreams,
+    _ settings: ConnectionSettings, _ sockets: any WebSocketAdmission, _ problems: ProblemLog,
+    _ streams: DetachedStreams,
     proxies: TrustedProxies, tls: TLSConfiguration?, offersHTTP2: Bool, logger: Logger
   ) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
-      let requests = requestChannel(settings, sockets, proxies, logger)
+      let requests = requestChannel(settings, sockets, problems, proxies, logger)
       let addresses = AddressChannels.connections(settings, proxies: proxies)
       guard let tls else {
         return GuardedChannel(
@@ -80,13 +81,14 @@ extension HTTPServerBuilder {
   }
 
   private static func requestChannel(
-    _ settings: ConnectionSettings, _ sockets: any WebSocketAdmission, _ proxies: TrustedProxies, _ logger: Logger
+    _ settings: ConnectionSettings, _ sockets: any WebSocketAdmission, _ problems: ProblemLog,
+    _ proxies: TrustedProxies, _ logger: Logger
   ) -> HTTP1Channel.Configuration {
     let streams = AddressChannels.streams(proxies: proxies)
     return HTTP1Channel.Configuration(
       additionalChannelHandlers: [
         IdleStateHandler(allTimeout: StalledConnections.timeout), StalledConnections(),
-        StreamLimit(streams, logger), RequestGuard(settings), StreamTakeover(sockets),
+        StreamLimit(streams, logger), RequestGuard(settings, problems, logger), StreamTakeover(sockets),
       ],
       idleTimeout: StalledConnections.timeout,
       httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(

@@ -2,6 +2,7 @@ import ChatPrimitives
 import ChatProtocol
 import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
@@ -18,6 +19,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = HTTPResponsePart
 
   private let settings: ConnectionSettings
+  private let problems: ProblemLog
+  private let logger: Logger
   private var connection: ConnectionGuard?
   /// Requests whose heads have arrived and whose responses have not been sent.
   private var openRequests = 0
@@ -51,8 +54,10 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     var receivedAtResponse: Int?
   }
 
-  init(_ settings: ConnectionSettings) {
+  init(_ settings: ConnectionSettings, _ problems: ProblemLog, _ logger: Logger) {
     self.settings = settings
+    self.problems = problems
+    self.logger = logger
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -207,7 +212,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     switch breach {
     case .inBody: break
     case .behind(let refusal):
-      guard let response = try? Self.response(to: refusal) else { break }
+      guard let response = try? response(to: refusal) else { break }
       context.write(wrapOutboundOut(.head(response.head)), promise: nil)
       context.write(wrapOutboundOut(.body(response.body)), promise: nil)
       context.write(wrapOutboundOut(.end(nil)), promise: nil)
@@ -220,13 +225,15 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     timer = context.eventLoop.assumeIsolated().scheduleTask(in: LingeringClose.time) { context.close(promise: nil) }
   }
 
-  private static func response(to refusal: Refusal) throws -> (head: HTTPResponse, body: ByteBuffer) {
+  private func response(to refusal: Refusal) throws -> (head: HTTPResponse, body: ByteBuffer) {
     let mapping = ProblemMapping(refusal)
-    let body = try JSONBody.encode(mapping.problem(requestID: RequestID().description))
+    let requestID = RequestID()
+    problems.note(mapping.code, status: mapping.status.code, route: "none", requestID: requestID, to: logger)
+    let body = try JSONBody.encode(mapping.problem(requestID: requestID.description))
     var fields: HTTPFields = [
       .contentType: Problem.contentType, .contentLength: String(body.readableBytes), .connection: "close",
     ]
-    ResponseHeaders.complete(&fields)
+    ResponseHeaders.complete(&fields, requestID: requestID.description)
     return (HTTPResponse(status: mapping.status, headerFields: fields), body)
   }
 

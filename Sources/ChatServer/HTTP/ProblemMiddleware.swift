@@ -11,6 +11,7 @@ import NIOCore
 struct ProblemMiddleware: RouterMiddleware {
   let addressRateCheck: AddressRateCheck
   let legacyStatus: LegacyStatus
+  let problems: ProblemLog
   let now: @Sendable () -> Timestamp
 
   func handle(
@@ -26,7 +27,7 @@ struct ProblemMiddleware: RouterMiddleware {
     } catch {
       response = try respond(to: error, request, context)
     }
-    ResponseHeaders.complete(&response.headers)
+    ResponseHeaders.complete(&response.headers, requestID: context.id)
     // The router does not remove the body of the response to HEAD if the path is unknown, so it is removed here.
     return request.method == .head ? response.createHeadResponse() : response
   }
@@ -36,18 +37,23 @@ struct ProblemMiddleware: RouterMiddleware {
     if let status = legacyStatus.status(of: mapping.code) { mapping.status = status }
     // HTTP/2 forbids it (RFC 9113, section 8.2.2), and NIO would end the connection.
     if context.channel.isHTTP2Stream { mapping.headers[.upgrade] = nil }
-    if mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCausedByClient(error) {
-      // Logs the route as it is declared, because a path may contain an invite's token.
-      context.logger.error(
-        "a request failed",
-        metadata: [
-          "method": "\(request.method.rawValue)", "route": "\(context.endpointPath ?? "none")",
-          "error": "\(LoggedError.text(error))",
-        ])
-    }
+    log(mapping, error, request, context)
     return try JSONBody.response(
       mapping.status, mapping.problem(requestID: context.id), contentType: Problem.contentType, headers: mapping.headers
     )
+  }
+
+  private func log(_ mapping: ProblemMapping, _ error: any Error, _ request: Request, _ context: ServerContext) {
+    guard mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCausedByClient(error) else {
+      let route = "\(request.method.rawValue) \(context.endpointPath ?? "none")"
+      return problems.note(mapping.code, status: mapping.status.code, route: route, to: context.logger)
+    }
+    context.logger.error(
+      "a request failed",
+      metadata: [
+        "method": "\(request.method.rawValue)", "route": "\(context.endpointPath ?? "none")",
+        "error": "\(LoggedError.text(error))",
+      ])
   }
 
   private static func refusalOfPath(_ request: Request) -> Refusal {

@@ -16,6 +16,7 @@ struct StreamServices: Sendable {
   let unfinished: UnfinishedLimits
   /// Handles a command as any other request is handled.
   let responder: any HTTPResponder<ServerContext>
+  let problems: ProblemLog
 }
 
 /// What WebSocket and Socket.IO send for a stream, besides what all transports send.
@@ -45,7 +46,7 @@ final class MessageStream: Sendable {
     self.services = services
     self.port = port
     self.origin = origin
-    commands = StreamCommands(services.responder, services.limiter, from: origin, port)
+    commands = StreamCommands(services.responder, services.limiter, services.problems, from: origin, port)
   }
 
   // MARK: Beginning and end
@@ -145,6 +146,9 @@ final class MessageStream: Sendable {
   func refuse(_ error: any Error, completion: StreamCommands.Completion) {
     complete(commands.refuse(error), completion)
   }
+
+  /// The problem of a message that is not a command.
+  func response(to error: any Error) -> CommandResponse { commands.response(to: error) }
 
   private func complete(_ response: CommandResponse, _ completion: StreamCommands.Completion) {
     completion(response)

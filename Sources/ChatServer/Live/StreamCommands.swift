@@ -27,9 +27,8 @@ struct CommandResponse: Sendable {
   let body: ByteBuffer
 
   /// A command that was not performed.
-  init(refusing error: any Error) {
-    let mapping = ProblemMapping(error)
-    let problem = mapping.problem(requestID: RequestID().description)
+  fileprivate init(refusing mapping: ProblemMapping, _ requestID: RequestID) {
+    let problem = mapping.problem(requestID: requestID.description)
     status = mapping.status.code
     headers = Self.headers(mapping.headers)
     body = (try? JSONBody.encode(problem)) ?? ByteBuffer()
@@ -91,16 +90,18 @@ final class StreamCommands: Sendable {
 
   private let responder: any HTTPResponder<ServerContext>
   private let limiter: RateLimiter
+  private let problems: ProblemLog
   private let origin: CommandOrigin
   private let source: any MessageSource
   private let state = Mutex(State())
 
   init(
-    _ responder: any HTTPResponder<ServerContext>, _ limiter: RateLimiter, from origin: CommandOrigin,
-    _ source: any MessageSource
+    _ responder: any HTTPResponder<ServerContext>, _ limiter: RateLimiter, _ problems: ProblemLog,
+    from origin: CommandOrigin, _ source: any MessageSource
   ) {
     self.responder = responder
     self.limiter = limiter
+    self.problems = problems
     self.origin = origin
     self.source = source
   }
@@ -245,7 +246,7 @@ final class StreamCommands: Sendable {
       }
       return CommandResponse(response, body: try await response.body.collected())
     } catch {
-      return CommandResponse(refusing: error)
+      return self.response(to: error)
     }
   }
 
@@ -258,7 +259,16 @@ final class StreamCommands: Sendable {
     } catch {
       reason = error
     }
-    return CommandResponse(refusing: reason)
+    return response(to: reason)
+  }
+
+  /// The problem of a message that no request was made of. It has an ID of its own, which the server's log has too.
+  func response(to error: any Error) -> CommandResponse {
+    let (mapping, requestID) = (ProblemMapping(error), RequestID())
+    problems.note(
+      mapping.code, status: mapping.status.code, route: "a message of a stream", requestID: requestID,
+      to: origin.logger)
+    return CommandResponse(refusing: mapping, requestID)
   }
 
   private func count(isRefused: Bool) {

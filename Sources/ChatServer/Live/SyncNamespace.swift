@@ -16,7 +16,7 @@ final class SyncNamespace: SocketApplication {
 
   init(_ services: StreamServices, _ connection: SocketConnection) {
     self.connection = connection
-    port = NamespacePort(connection)
+    port = NamespacePort(connection, services.problems)
     stream = MessageStream(services, port, from: connection.origin)
   }
 
@@ -86,10 +86,10 @@ final class SyncNamespace: SocketApplication {
   }
 
   private func renew(_ frame: AuthenticateFrame, _ acknowledgement: SocketEventID?) throws {
-    try stream.renew(frame) { [port] result in
+    try stream.renew(frame) { [port, stream] result in
       switch result {
       case .success(let ready): port.acknowledge(acknowledgement, Self.json(TokenRenewed(body: ready)))
-      case .failure(let error): port.acknowledge(acknowledgement, CommandResponse(refusing: error).json)
+      case .failure(let error): port.acknowledge(acknowledgement, stream.response(to: error).json)
       }
     }
   }
@@ -118,10 +118,12 @@ extension SyncNamespace: Sendable {}
 /// Sends the events of a stream to a namespace.
 private final class NamespacePort: MessagePort {
   private let connection: SocketConnection
+  private let problems: ProblemLog
   private let isOpen = Mutex(false)
 
-  init(_ connection: SocketConnection) {
+  init(_ connection: SocketConnection, _ problems: ProblemLog) {
     self.connection = connection
+    self.problems = problems
   }
 
   var eventLoop: any EventLoop { connection.eventLoop }
@@ -163,7 +165,12 @@ private final class NamespacePort: MessagePort {
     if isOpen.withLock({ $0 }) {
       connection.disconnect(SocketArguments(event: "end", [SyncNamespace.json(end)]))
     } else {
-      connection.refuse(end.detail, detail: SyncNamespace.json(Problem(end)))
+      let requestID = RequestID()
+      let problem = Problem(end, requestID)
+      problems.note(
+        problem.code, status: problem.status, route: "a namespace of Socket.IO", requestID: requestID,
+        to: connection.origin.logger)
+      connection.refuse(end.detail, detail: SyncNamespace.json(problem))
     }
   }
 
@@ -175,12 +182,12 @@ private final class NamespacePort: MessagePort {
 
 extension Problem {
   /// What a refused CONNECT gets as `data`.
-  fileprivate init(_ end: StreamEnd) {
+  fileprivate init(_ end: StreamEnd, _ requestID: RequestID) {
     let status = ProblemCode.everyCode.first { $0.code == end.code }?.status
     let known = HTTPResponse.Status(code: status ?? ProblemCode.internalError.status.code)
     self.init(
       code: end.code, title: known.reasonPhrase, status: known.code, detail: end.detail,
-      requestId: RequestID().description)
+      requestId: requestID.description)
   }
 }
 

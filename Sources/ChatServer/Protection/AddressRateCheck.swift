@@ -38,6 +38,9 @@ struct AddressRateCheck: Sendable {
 
 /// The context of a request on the way to its handler.
 struct ServerContext: RequestContext {
+  /// Where Hummingbird keeps the request's ID in the metadata of a logger.
+  static let requestIDKey = "hb.request.id"
+
   var coreContext: CoreRequestContextStorage
   let channel: any Channel
   /// The other end of the connection.
@@ -57,8 +60,7 @@ struct ServerContext: RequestContext {
   /// - Parameter client: its address, if the channel may be closed already.
   init(on channel: any Channel, client: NetworkAddress? = nil, _ logger: Logger) {
     var logger = logger
-    // Hummingbird reads the ID from here.
-    logger[metadataKey: "hb.request.id"] = .stringConvertible(RequestID())
+    logger[metadataKey: Self.requestIDKey] = .stringConvertible(RequestID())
     self.init(source: ApplicationRequestContextSource(channel: channel, logger: logger))
     peer = client ?? peer
   }

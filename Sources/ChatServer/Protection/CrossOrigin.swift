@@ -38,6 +38,7 @@ struct CrossOrigin: RouterMiddleware {
   private static let exposedHeaders = [
     "Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate", "Allow", "ETag", "Location", "Content-Range",
     "Accept-Ranges", "Content-Disposition", HeaderName.idempotentReplayed,
+    HeaderName.requestID,
   ].joined(separator: ", ")
 
   func handle(

@@ -1,10 +1,13 @@
+import ChatProtocol
 import HTTPTypes
 
 /// The headers that every response has.
 enum ResponseHeaders {
   /// A response is only for its client and can change, so caches must not store it unless it has its own
   /// `Cache-Control`. Browsers must use the declared content type and not guess another (WHATWG Fetch, section 3.8).
-  static func complete(_ fields: inout HTTPFields) {
+  /// - Parameter requestID: the ID under which the server's log has the request.
+  static func complete(_ fields: inout HTTPFields, requestID: String) {
+    fields.append(HTTPField(name: .xRequestID, value: requestID))
     if fields[.cacheControl] == nil { fields.append(HTTPField(name: .cacheControl, value: "no-store")) }
     fields.append(HTTPField(name: .xContentTypeOptions, value: "nosniff"))
   }
@@ -13,5 +16,6 @@ enum ResponseHeaders {
 extension HTTPField.Name {
   static let rateLimit = HTTPField.Name.own("RateLimit")
   static let rateLimitPolicy = HTTPField.Name.own("RateLimit-Policy")
+  static let xRequestID = HTTPField.Name.own(HeaderName.requestID)
   static let xForwardedFor = HTTPField.Name.own("X-Forwarded-For")
 }

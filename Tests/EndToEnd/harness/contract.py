@@ -111,6 +111,8 @@ class Contract:
         path = urllib.parse.unquote(urllib.parse.urlsplit(url).path)
         operation = self.operation(method, path)
         what = f"{method} {path} responded with {response.status_code}"
+        if "X-Request-Id" not in response.headers:
+            raise Violation(f"{what} without the header X-Request-Id")
         media = response.headers.get("Content-Type", "").split(";")[0].strip()
         if response.status_code >= 400:
             self._check_problem(operation, response, media, what)
@@ -143,6 +145,8 @@ class Contract:
         problem = response.json()
         self.validate_named("Problem", problem)
         code = problem["code"]
+        if problem["requestId"] != response.headers["X-Request-Id"]:
+            raise Violation(f"{what} with another requestId than in the header: {problem}")
         if problem["status"] != response.status_code or problem["type"] != f"urn:hansard:problem:{code}":
             raise Violation(f"{what} with a problem that contradicts it: {problem}")
         if documented_codes().get(code) != response.status_code:

@@ -31,6 +31,8 @@ UNLIMITED = {"HANSARD_RATE_LIMITS_ENABLED": "false", "HANSARD_QUOTAS_ENABLED": "
 # For tests whose clients stop in the middle of a request or response: the minimum pace of bodies and responses applies
 # only after this time. A connection on which no data moves is still closed after 60 s.
 PATIENT = UNLIMITED | {"HANSARD_CONNECTIONS_BODY_SECONDS": "300"}
+# What the server logs about a problem that a client gets.
+PROBLEM_LINE = "a request got a problem"
 
 
 class Server:
@@ -117,11 +119,17 @@ class Server:
         self.start()
 
     def tail(self) -> str:
-        return "".join(
-            f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}\n"
-            for path in (self.output, self.errors)
-            if path.exists()
-        )
+        """The end of the server's output, without the lines about problems that clients got."""
+        def end(path: pathlib.Path) -> str:
+            lines = path.read_text(errors="replace").splitlines(keepends=True)
+            return "".join(line for line in lines if PROBLEM_LINE not in line)[-3000:]
+
+        return "".join(f"--- {path.name}\n{end(path)}\n" for path in (self.output, self.errors) if path.exists())
+
+    def problem_line(self, request_id: str) -> str:
+        """The line of the server's log about the problem that a request got."""
+        (line,) = (line for line in self.errors.read_text().splitlines() if request_id in line)
+        return line
 
     def processor_seconds(self) -> float:
         """Processor time that the process has used, in seconds. It does not depend on how busy the machine is."""

@@ -228,11 +228,11 @@ struct ServeRun {
     fflush(nil)
   }
 
-  /// Logs warnings and errors to standard error. `LOG_LEVEL` changes the level.
+  /// Logs to standard error, by default from `notice` on, which includes each problem that a client gets. `LOG_LEVEL` changes the level.
   private static func logger() -> Logger {
     var logger = Logger(label: "hansard") { StreamLogHandler.standardError(label: $0) }
     let level = ProcessInfo.processInfo.environment["LOG_LEVEL"].flatMap { Logger.Level(rawValue: $0) }
-    logger.logLevel = level ?? .warning
+    logger.logLevel = level ?? .notice
     return logger
   }
 }
