@@ -59,7 +59,7 @@ extension AnyEndpoint: CustomStringConvertible {
 
 /// The names of the headers that the API uses besides the standard ones.
 public enum HeaderName {
-  /// A UUID that identifies a mutation. A repeat with the same key always gets the same response as the first time.
+  /// Identifies a mutation: a UUID, or any other short text. A repeat with the same key always gets the same response as the first time.
   public static let idempotencyKey = "Idempotency-Key"
   /// The user in whose name a request with a service token acts.
   public static let actAs = "Hansard-Act-As"

@@ -24,7 +24,7 @@ public struct IngestLine: RequestObject {
   public let nickname: String?
   public let externalId: String?
   /// The idempotency key of an op that creates nothing.
-  public let key: CommandID?
+  public let key: String?
   /// With a service token: when it originally happened. Such events notify nobody.
   public let sentAt: Timestamp?
 
@@ -33,7 +33,7 @@ public struct IngestLine: RequestObject {
     text: String? = nil, replyTo: MessageID? = nil, threadId: MessageID? = nil,
     mentions: Strict<MentionsRequest>? = nil, attachments: [Strict<AttachmentRequest>]? = nil, type: String? = nil,
     data: CanonicalJSON? = nil, emoji: String? = nil, name: String? = nil, kind: String? = nil, nickname: String? = nil,
-    externalId: String? = nil, key: CommandID? = nil, sentAt: Timestamp? = nil
+    externalId: String? = nil, key: String? = nil, sentAt: Timestamp? = nil
   ) {
     self.op = op
     self.as = `as`

@@ -183,11 +183,11 @@ def test_paths_with_an_invalid_uuid(world, scenario, operation):
 
 
 @pytest.mark.parametrize("operation", KEYED, ids=by_id)
-def test_keys_that_are_not_uuids(world, scenario, operation):
+def test_malformed_keys(world, scenario, operation):
     anna, values = scenario
     caller = caller_of(operation, anna, world)
     body = good_body(operation) if operation in WITH_BODY else None
-    for wrong in ("1", "nonsense", new_id() + "0"):
+    for wrong in ("", "x" * 256, "té"):
         caller.refused("invalid_idempotency_key", operation.method, path_of(operation, values), body, key=wrong)
 
 

@@ -1,5 +1,8 @@
 """A creation with an Idempotency-Key and without an ID happens once."""
 
+import hashlib
+import uuid
+
 import pytest
 
 from harness.client import new_id
@@ -35,7 +38,25 @@ def test_a_retry_under_the_key_is_the_same_creation(anna, places, what):
     assert anna.post(path, body)["id"] != made["id"]
     given = new_id()
     assert anna.post(path, body | {"id": given}, key=key)["id"] == given, "an ID goes before the key"
-    anna.refused("invalid_idempotency_key", "POST", path, body, key="tea")
+    anna.refused("invalid_idempotency_key", "POST", path, body, key="té")
+
+
+def test_any_text_can_be_a_key(world, anna, ben):
+    """A key that is not a UUID stands for one, also in an ingest line."""
+    for key in ("7", "order 7, first attempt", "x" * 255):
+        made = anna.post("/v1/rooms", {"name": "Kettle"}, key=key)
+        assert anna.post("/v1/rooms", {"name": "Kettle"}, key=key, expect=200) == made
+    room = anna.room("Tea", ben)
+    key = "tea is ready"
+    moved = ben.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"}, key=key)
+    as_uuid = str(uuid.UUID(bytes=hashlib.sha256(key.encode()).digest()[:16]))
+    again = ben.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"}, key=as_uuid, expect=200)
+    assert again["position"] == moved["position"]
+    sent = anna.send(room, "hello")
+    line = {"op": "message.pin", "roomId": room.id, "messageId": sent["id"], "key": "pin it"}
+    first, second, wrong = anna.ingest([line, line, line | {"key": ""}])
+    assert (first["status"], second["status"], second["replayed"]) == (201, 200, True)
+    assert wrong["code"] == "invalid_field"
 
 
 def test_a_key_is_its_callers_own_and_each_kinds(world, anna, ben, places):

@@ -323,7 +323,7 @@ def test_keys_and_preconditions(stream, room):
     stream.command("PATCH", path, {"topic": "a"}, if_match=revision)
     stream.refused("revision_mismatch", "PATCH", path, {"topic": "b"}, if_match=revision)
     stream.refused("invalid_if_match", "PATCH", path, {"topic": "b"}, if_match="x")
-    stream.refused("invalid_idempotency_key", "POST", "/v1/rooms", body, key="x")
+    stream.refused("invalid_idempotency_key", "POST", "/v1/rooms", body, key="x" * 256)
 
 
 def test_problems(world, anna, stream, room):

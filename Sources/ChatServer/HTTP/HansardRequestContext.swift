@@ -94,7 +94,7 @@ struct HansardRequestContext: Sendable {
   /// The `Idempotency-Key`, if there is one.
   func command() throws -> CommandID? {
     guard let text = request.headers[.idempotencyKey] else { return nil }
-    guard let command = CommandID(text) else { throw Refusal.invalidIdempotencyKey }
+    guard let command = CommandID(key: text) else { throw Refusal.invalidIdempotencyKey }
     return command
   }
 

@@ -93,7 +93,9 @@ struct ProblemMapping {
         .cursorUnknown,
         "The cursor is not from this server's current log. Discard what you have, and start again without a cursor.")
     case .invalidIdempotencyKey:
-      self.init(.invalidIdempotencyKey, "\(HeaderName.idempotencyKey) must be a UUID.")
+      self.init(
+        .invalidIdempotencyKey,
+        "\(HeaderName.idempotencyKey) must have 1 to \(CommandID.keyBytes) characters of printable ASCII.")
     case .invalidIfMatch:
       self.init(.invalidIfMatch, "If-Match must be a comma-separated list of revisions in quotes, or *.")
     case .ifMatchUnsupported:

@@ -75,8 +75,8 @@ enum IngestOperation: String, CaseIterable {
     case .joinRoom, .leaveRoom, .editMessage, .deleteMessage, .addReaction, .removeReaction, .pinMessage,
       .unpinMessage, .moveReadMarker:
       return ChatService.Request(
-        try acting(principal), .room(try require(line.roomId, .roomId), try keyedCommand(line)), command: line.key,
-        originalTime: line.sentAt)
+        try acting(principal), .room(try require(line.roomId, .roomId), try keyedCommand(line)),
+        command: try line.command(), originalTime: line.sentAt)
     }
   }
 
@@ -142,6 +142,14 @@ extension IngestLine {
     return NewMessage(
       text: text ?? "", replyTo: replyTo, thread: threadId, mentions: Mentions(mentions),
       attachments: NewMessage.attachments(attachments), custom: try CustomPart(type: type, data: data))
+  }
+
+  fileprivate func command() throws -> CommandID? {
+    guard let key else { return nil }
+    guard let command = CommandID(key: key) else {
+      throw Refusal.invalidField("key must have 1 to \(CommandID.keyBytes) characters of printable ASCII.")
+    }
+    return command
   }
 
   /// The fields that the line has, except those that every op accepts.
