@@ -83,3 +83,14 @@ def test_the_end_of_every_list(tmp_path, setting, end):
         assert page["nextCursor"] not in (None, "", "0")
         # Only cursors change: other absent values are still null.
         assert page["messages"][0]["editedAt"] is None
+        if end is None:
+            return
+        # As a cursor, this value means the beginning, with which an existing app makes its first request.
+        first = request(anna, "GET", f"{room.path}/messages?limit=1")
+        for name in ("before", "after", "around"):
+            assert request(anna, "GET", f"{room.path}/messages?limit=1&{name}={end}") == first
+        for path in ("/v1/rooms", f"{room.path}/members", "/v1/scheduled-messages", "/v1/rooms?archived=true"):
+            whole = request(anna, "GET", path)
+            assert whole[0] == 200 and request(anna, "GET", f"{path}{'&' if '?' in path else '?'}cursor={end}") == whole
+        other = "0" if end == "" else ""
+        assert request(anna, "GET", f"/v1/rooms?cursor={other}")[1]["code"] == "invalid_cursor"

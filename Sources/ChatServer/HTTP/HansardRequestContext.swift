@@ -46,6 +46,13 @@ struct HansardRequestContext: Sendable {
     try request.uri.parameter(name)
   }
 
+  /// A cursor in the query. The value that the server writes at the end of lists, if that is a text, means the beginning of
+  /// the list, as if there were none: existing apps that know such a value send it with their first request.
+  func cursor(_ name: String = "cursor") throws -> String? {
+    guard let text = try query(name) else { return nil }
+    return JSONBody.endCursor != .null && text == JSONBody.endCursor.rawValue ? nil : text
+  }
+
   func flag(_ name: String) throws -> Bool? {
     switch try query(name) {
     case nil: return nil

@@ -19,7 +19,7 @@ struct BadgeHandlers: Sendable {
     let user = try context.user
     let cursors = PageCursors(.badgeRooms, of: user, in: chat.logIdentity)
     let (page, messages, position) = try await chat.badgeRooms(
-      of: user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
+      of: user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.rooms.count) {
       BadgeExplanation(
         badge: Int(clamping: page.badge.unread),

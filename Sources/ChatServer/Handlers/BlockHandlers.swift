@@ -15,7 +15,7 @@ struct BlockHandlers: Sendable {
     let user = try context.user
     let cursors = PageCursors(.blockedUsers, of: user, in: chat.logIdentity)
     let page = try await chat.blockedUsers(
-      of: user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
+      of: user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.blocked.count) {
       let blocked = page.blocked.map { BlockedUser($0, among: page.nicknames) }
       return BlockedUserList(blockedUsers: blocked, nextCursor: page.next.map { cursors.cursor(at: $0.value) })

@@ -89,7 +89,7 @@ struct InvitationHandlers: Sendable {
     let workspace: WorkspaceID = try context.id("workspaceId")
     let cursors = PageCursors(.invitations, of: workspace, in: chat.logIdentity)
     let page = try await chat.invitations(
-      into: workspace, for: context.user, before: cursors.position(in: context.query("cursor")),
+      into: workspace, for: context.user, before: cursors.position(in: context.cursor()),
       limit: context.limit())
     return try response(page, cursors)
   }
@@ -98,7 +98,7 @@ struct InvitationHandlers: Sendable {
     let user = try context.user
     let cursors = PageCursors(.ownInvitations, of: user, in: chat.logIdentity)
     let page = try await chat.invitations(
-      of: user, before: cursors.position(in: context.query("cursor")), limit: context.limit())
+      of: user, before: cursors.position(in: context.cursor()), limit: context.limit())
     return try response(page, cursors)
   }
 

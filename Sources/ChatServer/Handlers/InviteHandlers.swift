@@ -57,7 +57,7 @@ struct InviteHandlers: Sendable {
     _ find: (UserID, LogPosition?, Int) async throws -> [InviteLinkRow<Owner, GivenRole>]
   ) async throws -> (links: [InviteLinkRow<Owner, GivenRole>], nextCursor: String?) {
     let limit = try context.limit()
-    let found = try await find(context.user, cursors.position(in: context.query("cursor")), limit + 1)
+    let found = try await find(context.user, cursors.position(in: context.cursor()), limit + 1)
     let links = Array(found.prefix(limit))
     let next = found.count > limit ? links.last : nil
     return (links, next.map { cursors.cursor(at: $0.created.position.value) })

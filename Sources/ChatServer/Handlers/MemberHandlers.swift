@@ -16,7 +16,7 @@ struct MemberHandlers: Sendable {
     let room: RoomID = try context.id("roomId")
     let cursors = PageCursors(.members, of: room, in: chat.logIdentity)
     let page = try await chat.members(
-      of: room, for: context.user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
+      of: room, for: context.user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.members.count) {
       let members = page.members.map { Member($0, among: page.nicknames) }
       return MemberList(members: members, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
@@ -89,7 +89,7 @@ struct MemberHandlers: Sendable {
     let room: RoomID = try context.id("roomId")
     let cursors = PageCursors(.bans, of: room, in: chat.logIdentity)
     let page = try await chat.bans(
-      of: room, for: context.user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
+      of: room, for: context.user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.bans.count) {
       let bans = page.bans.map { row in
         Ban(
@@ -104,7 +104,7 @@ struct MemberHandlers: Sendable {
     let room: RoomID = try context.id("roomId")
     let cursors = PageCursors(.joinHistory, of: room, in: chat.logIdentity)
     let page = try await chat.joinHistory(
-      of: room, for: context.user, before: cursors.position(in: context.query("cursor")), limit: context.limit())
+      of: room, for: context.user, before: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.entries.count) {
       let changes = page.entries.map { row in
         MembershipChange(

@@ -84,7 +84,7 @@ struct MessageHandlers: Sendable {
     let (room, id): (RoomID, MessageID) = try (context.id("roomId"), context.id("messageId"))
     let cursors = PageCursors(.history, of: id, in: room, chat.logIdentity)
     let page = try await chat.history(
-      of: id, in: room, for: context.user, after: cursors.position(in: context.query("cursor")),
+      of: id, in: room, for: context.user, after: cursors.position(in: context.cursor()),
       limit: context.limit())
     return try await JSONBody.page(of: page.versions.count) {
       let versions = page.versions.map { version in

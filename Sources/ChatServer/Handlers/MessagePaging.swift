@@ -6,9 +6,9 @@ import ChatService
 /// Reads the paging parameters for the messages of a room or a thread.
 enum MessagePaging {
   static func request(_ context: HansardRequestContext, _ cursors: PageCursors) throws -> ChatService.PageRequest {
-    let before = try context.query("before")
-    let after = try context.query("after")
-    let around = try context.query("around")
+    let before = try context.cursor("before")
+    let after = try context.cursor("after")
+    let around = try context.cursor("around")
     switch (before, after, around) {
     case (nil, nil, nil): return .newest
     case (let text?, nil, nil): return .before(try anchor(text, cursors))

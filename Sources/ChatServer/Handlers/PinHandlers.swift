@@ -31,7 +31,7 @@ struct PinHandlers: Sendable {
     let room: RoomID = try context.id("roomId")
     let cursors = PageCursors(.pins, of: room, in: chat.logIdentity)
     let page = try await chat.pins(
-      of: room, for: context.user, after: cursors.position(in: context.query("cursor")))
+      of: room, for: context.user, after: cursors.position(in: context.cursor()))
     return try await JSONBody.page(of: page.pins.count) {
       PinList(
         pins: page.pins.map {

@@ -33,7 +33,7 @@ struct ReactionHandlers: Sendable {
     let (room, id): (RoomID, MessageID) = try (context.id("roomId"), context.id("messageId"))
     let cursors = PageCursors(.reactions, of: id, in: room, chat.logIdentity)
     let page = try await chat.reactions(
-      to: id, of: room, for: context.user, after: cursors.position(in: context.query("cursor")),
+      to: id, of: room, for: context.user, after: cursors.position(in: context.cursor()),
       limit: context.limit())
     return try await JSONBody.page(of: page.reactions.count) {
       let entries = page.reactions.map { row in

@@ -40,7 +40,7 @@ struct ReadingHandlers: Sendable {
     let room: RoomID = try context.id("roomId")
     let cursors = PageCursors(.receipts, of: room, in: chat.logIdentity)
     let page = try await chat.receipts(
-      of: room, for: context.user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
+      of: room, for: context.user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.receipts.count) {
       let receipts = page.receipts.map { ReadReceipt($0, among: page.nicknames) }
       return ReadReceiptList(readMarkers: receipts, nextCursor: page.next.map { cursors.cursor(at: $0.value) })

@@ -110,7 +110,7 @@ struct ReportHandlers: Sendable {
     _ find: (Bool, LogPosition?, Int) async throws -> ReportPage
   ) async throws -> TypedResponse<ReportList> {
     let page = try await find(
-      try context.reportStatusIsOpen(), cursors.position(in: context.query("cursor")), context.limit())
+      try context.reportStatusIsOpen(), cursors.position(in: context.cursor()), context.limit())
     return try await JSONBody.page(of: page.reports.count) {
       ReportList(
         reports: page.reports.map { Report($0, page.nicknames, for: .moderator) },

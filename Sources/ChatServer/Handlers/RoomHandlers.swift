@@ -35,7 +35,7 @@ struct RoomHandlers: Sendable {
     let archived = try context.flag("archived") ?? false
     let cursors = PageCursors(archived ? .archivedRooms : .rooms, of: user, in: chat.logIdentity)
     let page = try await chat.roomList(
-      of: user, archived: archived, after: cursors.position(in: context.query("cursor")), limit: context.limit())
+      of: user, archived: archived, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.rooms.count) {
       RoomList(
         rooms: page.rooms.map { Room($0) }, users: [User](page.nicknames),

@@ -73,7 +73,7 @@ struct SchedulingHandlers: Sendable {
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<ScheduledMessagePage> {
     let (room, user): (RoomID, UserID) = try (context.id("roomId"), context.user)
     let cursors = PageCursors(.scheduledInRoom, of: room, in: chat.logIdentity)
-    let place = try context.query("cursor").map { text throws(Refusal) in
+    let place = try context.cursor().map { text throws(Refusal) in
       let (time, position) = try cursors.places(in: text)
       return ScheduledPlace(
         sendAt: Timestamp(milliseconds: Int64(bitPattern: time)), position: LogPosition(position))
@@ -92,7 +92,7 @@ struct SchedulingHandlers: Sendable {
     let user = try context.user
     let cursors = PageCursors(.scheduled, of: user, in: chat.logIdentity)
     let page = try await chat.scheduledMessages(
-      of: user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
+      of: user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.messages.count) {
       ScheduledMessagePage(
         scheduledMessages: page.messages.map { ScheduledMessage($0) },

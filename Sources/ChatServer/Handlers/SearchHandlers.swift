@@ -13,7 +13,7 @@ struct SearchHandlers: Sendable {
     let request = try Self.request(context)
     let limit = try context.limit(atMost: Limits.searchResults)
     let cursors = SearchCursors(request, query: try Self.query(context), in: chat.logIdentity, chat.searchCursorKey)
-    let place = try context.query("cursor").map { cursor throws(Refusal) in try cursors.place(in: cursor) }
+    let place = try context.cursor().map { cursor throws(Refusal) in try cursors.place(in: cursor) }
     let page = try await budget.spend(on: context) { meter in
       try await chat.search(request, from: place, limit: limit, meter)
     }

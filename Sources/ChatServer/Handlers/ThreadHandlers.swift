@@ -58,7 +58,7 @@ struct ThreadHandlers: Sendable {
     let user = try context.user
     let cursors = PageCursors(.threads, of: user, in: chat.logIdentity)
     let page = try await chat.followedThreads(
-      of: user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
+      of: user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.threads.count) {
       let threads = page.threads.map { FollowedThread($0, root: $1) }
       return ThreadList(

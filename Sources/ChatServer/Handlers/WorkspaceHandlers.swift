@@ -36,7 +36,7 @@ struct WorkspaceHandlers: Sendable {
     let user = try context.user
     let cursors = PageCursors(.workspaces, of: user, in: chat.logIdentity)
     let page = try await chat.workspaces(
-      of: user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
+      of: user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.workspaces.count) {
       WorkspaceList(
         workspaces: page.workspaces.map { Workspace($0) }, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
@@ -76,7 +76,7 @@ struct WorkspaceHandlers: Sendable {
     let id: WorkspaceID = try context.id("workspaceId")
     let cursors = PageCursors(.channels, of: id, in: chat.logIdentity)
     let page = try await chat.channels(
-      of: id, for: context.user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
+      of: id, for: context.user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.rooms.count) {
       RoomList(
         rooms: page.rooms.map { Room($0) }, users: [User](page.nicknames),
@@ -90,7 +90,7 @@ struct WorkspaceHandlers: Sendable {
     let id: WorkspaceID = try context.id("workspaceId")
     let cursors = PageCursors(.workspaceMembers, of: id, in: chat.logIdentity)
     let page = try await chat.members(
-      of: id, for: context.user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
+      of: id, for: context.user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.members.count) {
       let members = page.members.map { WorkspaceMember($0, among: page.nicknames) }
       return WorkspaceMemberList(members: members, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
