@@ -1,4 +1,5 @@
 import ChatProtocol
+import ChatService
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -10,12 +11,23 @@ import Testing
   @Test("two statuses are those of older apps if the operator sets the switches")
   func legacyStatus() {
     let (on, off) = (LegacyStatus(isOn: true), LegacyStatus())
-    #expect(on.status(of: "access_token_expired")?.code == 419)
-    #expect(on.status(of: "refresh_token_expired")?.code == 418)
-    for code in ["access_token_invalid", "session_ended", "refresh_token_reused"] {
-      #expect(on.status(of: code) == nil)
+    let refresh = Endpoints.refreshSession.path
+    let expired = ProblemMapping(Refusal.accessTokenExpired)
+    #expect(on.status(of: expired, on: "/v1/me")?.code == 419)
+    let refusals: [any Error] = [
+      Refusal.refreshTokenInvalid, ServiceError.rejected(.refreshTokenExpired),
+      ServiceError.rejected(.refreshTokenReused), ServiceError.rejected(.sessionEnded),
+    ]
+    for refusal in refusals {
+      #expect(on.status(of: ProblemMapping(refusal), on: refresh)?.code == 418)
+      #expect(off.status(of: ProblemMapping(refusal), on: refresh) == nil)
+      #expect(on.status(of: ProblemMapping(refusal), on: "/v1/me") == nil)
     }
-    #expect(off.status(of: "access_token_expired") == nil)
+    for other: any Error in [Refusal.invalidJSON(.empty), ServiceError.rejected(.accountDisabled)] {
+      #expect(on.status(of: ProblemMapping(other), on: refresh) == nil)
+    }
+    #expect(on.status(of: ProblemMapping(Refusal.accessTokenInvalid), on: "/v1/me") == nil)
+    #expect(off.status(of: expired, on: "/v1/me") == nil)
   }
 
   private struct Page: Codable {

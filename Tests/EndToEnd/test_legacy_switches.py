@@ -44,8 +44,26 @@ def test_an_expired_refresh_token(tmp_path, is_on, status):
         body = {"refreshToken": anna.tokens["refreshToken"]}
         found, problem = request(world.nobody, "POST", "/v1/sessions/refresh", body)
         assert (found, problem["status"], problem["code"]) == (status, status, "refresh_token_expired")
-        found, problem = request(world.nobody, "POST", "/v1/sessions/refresh", {"refreshToken": "x"})
-        assert (found, problem["code"]) == (401, "refresh_token_invalid")
+
+
+@pytest.mark.parametrize(("is_on", "status"), [(True, 418), (False, 401)])
+def test_every_refusal_of_a_refresh_token(tmp_path, is_on, status):
+    """An app that logs in again only after 418 has to get it whatever is wrong with the token."""
+    with configured(tmp_path, {"legacyStatus": is_on}) as world:
+        anna, ben = world.users("Anna", "Ben")
+        first = anna.tokens["refreshToken"]
+        second = world.nobody.post("/v1/sessions/refresh", {"refreshToken": first})["refreshToken"]
+        world.nobody.post("/v1/sessions/refresh", {"refreshToken": second})
+        ben.delete("/v1/sessions/current")
+        for token, code in (
+            ("x", "refresh_token_invalid"), (first, "refresh_token_reused"),
+            (ben.tokens["refreshToken"], "session_ended"),
+        ):
+            found, problem = request(world.nobody, "POST", "/v1/sessions/refresh", {"refreshToken": token})
+            assert (found, problem["status"], problem["code"]) == (status, status, code)
+        # The same code for an access token keeps its status, and so does a body without a token.
+        assert request(ben, "GET", "/v1/me")[0] == 401
+        assert request(world.nobody, "POST", "/v1/sessions/refresh", {})[0] == 400
 
 
 def test_a_refresh_token_from_before_a_backup_was_put_back(tmp_path):

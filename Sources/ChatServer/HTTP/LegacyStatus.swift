@@ -1,11 +1,11 @@
-import ChatDomain
+import ChatProtocol
 import HTTPTypes
 
-/// The status codes that older apps expect for an expired token, instead of 401. Neither is registered with IANA for
-/// this.
+/// The status codes that older apps expect for a token that is no longer valid, instead of 401. Neither is registered with
+/// IANA for this.
 package struct LegacyStatus: Sendable, Hashable {
   static let accessTokenExpired = HTTPResponse.Status(code: 419, reasonPhrase: "Access Token Expired")
-  static let refreshTokenExpired = HTTPResponse.Status(code: 418, reasonPhrase: "Refresh Token Expired")
+  static let refreshTokenRejected = HTTPResponse.Status(code: 418, reasonPhrase: "Refresh Token Rejected")
 
   package var isOn: Bool
 
@@ -13,13 +13,12 @@ package struct LegacyStatus: Sendable, Hashable {
     self.isOn = isOn
   }
 
+  /// - Parameter route: the declared path of the request; nil if there is none.
   /// - Returns: nil if the problem keeps its status.
-  func status(of code: String) -> HTTPResponse.Status? {
-    guard isOn else { return nil }
-    switch code {
-    case ProblemCode.accessTokenExpired.rawValue: return Self.accessTokenExpired
-    case Rejection.refreshTokenExpired.rawValue: return Self.refreshTokenExpired
-    default: return nil
-    }
+  func status(of problem: ProblemMapping, on route: String?) -> HTTPResponse.Status? {
+    guard isOn, problem.status == .unauthorized else { return nil }
+    // Whatever is wrong with a refresh token, the app has to log in again, and these apps do so only after this status.
+    if route == Endpoints.refreshSession.path { return Self.refreshTokenRejected }
+    return problem.code == ProblemCode.accessTokenExpired.rawValue ? Self.accessTokenExpired : nil
   }
 }

@@ -34,7 +34,7 @@ struct ProblemMiddleware: RouterMiddleware {
 
   private func respond(to error: any Error, _ request: Request, _ context: ServerContext) throws -> Response {
     var mapping = ProblemMapping(error, at: now())
-    if let status = legacyStatus.status(of: mapping.code) { mapping.status = status }
+    if let status = legacyStatus.status(of: mapping, on: context.endpointPath) { mapping.status = status }
     // HTTP/2 forbids it (RFC 9113, section 8.2.2), and NIO would end the connection.
     if context.channel.isHTTP2Stream { mapping.headers[.upgrade] = nil }
     log(mapping, error, request, context)

@@ -27,12 +27,13 @@ struct IdentityOptions: Sendable {
     legacyStatus = LegacyStatus(
       isOn: reader.flag(
         "legacyStatus", default: false,
-        "whether to respond 419 for `access_token_expired` and 418 for `refresh_token_expired` instead of 401, "
+        "whether to respond 419 for `access_token_expired`, and 418 for every refusal of a refresh token, instead of 401, "
           + "for older apps"))
     endCursor =
       reader.text(
         "endCursor", default: EndCursor.null.rawValue, form: "null, \"0\" or empty",
-        "the value of `nextCursor` and `previousCursor` at the end of a list: `null`, or the text `0` or an empty text",
+        "the value of `nextCursor` and `previousCursor` at the end of a list: `null`, or the text `0` or an empty text. "
+          + "As a cursor in a request, this text means the beginning of the list",
         parse: { EndCursor(rawValue: $0) }) ?? .null
   }
 
