@@ -1,3 +1,4 @@
+import ChatDomain
 import ChatProtocol
 import ChatService
 import Foundation

@@ -82,7 +82,7 @@ endSessions                     401       200/own    200/own    200/own    200/o
 endSession                      401       404/login  404/login  404/login  404/login  404/login     200        400
 listDevices                     401       200/own    200/own    200/own    200/own    200/own       200        400
 getDevice                       401       404/dev    404/dev    404/dev    404/dev    404/dev       200        400
-putDevice                       401       201/own    201/own    201/own    201/own    201/own       201        400
+putDevice                       401       201/own    201/own    201/own    201/own    201/own       200        400
 deleteDevice                    401       404/dev    404/dev    404/dev    404/dev    404/dev       200        400
 
 createRoom                      401       201        201        201        201        201           201        201

@@ -18,6 +18,7 @@ METHODS = ("get", "put", "post", "patch", "delete")
 DOCUMENT = "urn:hansard:openapi"
 PROBLEM = "application/problem+json"
 REPLAYED = "Idempotent-Replayed"
+REQUEST_ID = "X-Request-Id"
 # The codes that the server may return for a path that the contract does not have.
 OF_NO_ROUTE = (
     "route_not_found", "method_not_allowed", "rate_limited", "target_too_long", "headers_too_large", "malformed_request")
@@ -111,7 +112,7 @@ class Contract:
         path = urllib.parse.unquote(urllib.parse.urlsplit(url).path)
         operation = self.operation(method, path)
         what = f"{method} {path} responded with {response.status_code}"
-        if "X-Request-Id" not in response.headers:
+        if REQUEST_ID not in response.headers and response.status_code != 101:
             raise Violation(f"{what} without the header X-Request-Id")
         media = response.headers.get("Content-Type", "").split(";")[0].strip()
         if response.status_code >= 400:
@@ -137,6 +138,9 @@ class Contract:
                 raise Violation(f"{what} with the header {name}, which {operation.id} does not document")
             if name not in response.headers and spec is not None and spec["required"]:
                 raise Violation(f"{what} without the header {name}")
+        location = urllib.parse.unquote(response.headers.get("Location", ""))
+        if location and not any(each.pattern.match(location) for each in self.operations):
+            raise Violation(f"{what} with a Location that docs/openapi.yaml does not have: {location}")
         self.exercised.add(operation.id)
 
     def _check_problem(self, operation: Operation | None, response, media: str, what: str) -> None:
@@ -145,7 +149,7 @@ class Contract:
         problem = response.json()
         self.validate_named("Problem", problem)
         code = problem["code"]
-        if problem["requestId"] != response.headers["X-Request-Id"]:
+        if problem["requestId"] != response.headers[REQUEST_ID]:
             raise Violation(f"{what} with another requestId than in the header: {problem}")
         if problem["status"] != response.status_code or problem["type"] != f"urn:hansard:problem:{code}":
             raise Violation(f"{what} with a problem that contradicts it: {problem}")

@@ -10,7 +10,7 @@ import websockets.sync.client
 from websockets.exceptions import ConnectionClosed
 
 from .client import TIMEOUT_SECONDS, Api, new_id
-from .contract import contract
+from .contract import REQUEST_ID, contract
 from .errors import documented_codes
 from .live_streams import Frame, LiveStream, StreamEnded, query_of
 
@@ -197,6 +197,8 @@ class SocketStream(LiveStream):
             return
         media = "application/problem+json" if response.status_code >= 400 else "application/json"
         extra = {} if response.body is None else {"Content-Type": media}
+        # Only responses of HTTP have this header.
+        extra[REQUEST_ID] = (response.body or {}).get("requestId", "")
         response.headers |= extra
         contract().check(method, self.api.server.url + path, response)
 

@@ -1,0 +1,114 @@
+"""What every response has in common: its status, the headers of creations and repeats, and the ID of the request."""
+
+import urllib.parse
+
+import pytest
+
+from harness.client import new_id
+from harness.contract import REPLAYED, contract
+from harness.live_sockets import connect
+from harness.people import World
+from harness.times import later
+
+
+def creations(world: World) -> dict:
+    """A request for each kind of thing that can be created: who sends it, the method, the path and the body."""
+    anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    room, office = anna.room("Tea", ben), anna.workspace("Office")
+    sent = anna.send(room, "hello")["id"]
+    plan = {"text": "later", "sendAt": later(days=1)}
+    return {
+        "account": (world.admin, "POST", "/v1/accounts", {"nickname": "Dora"}),
+        "session": (world.acting_as(anna.id), "POST", "/v1/sessions", {}),
+        "device": (anna, "PUT", f"/v1/devices/{new_id()}", {"name": "phone"}),
+        "room": (anna, "POST", "/v1/rooms", {"name": "Kettle"}),
+        "direct room": (anna, "POST", "/v1/rooms", {"kind": "direct", "memberIds": [ben.id]}),
+        "message": (anna, "PUT", room.message(new_id()), {"text": "hello"}),
+        "scheduled message": (anna, "PUT", f"{room.path}/scheduled-messages/{new_id()}", plan),
+        "invite": (anna, "POST", f"{room.path}/invites", {}),
+        "report": (ben, "POST", f"{room.path}/reports", {"userId": anna.id, "reason": "spam"}),
+        "member": (anna, "PUT", f"{room.path}/members/{carla.id}", None),
+        "reaction": (ben, "PUT", f"{room.message(sent)}/reactions/{urllib.parse.quote('👍')}", None),
+        "pin": (anna, "PUT", f"{room.path}/pins/{sent}", None),
+        "workspace": (anna, "POST", "/v1/workspaces", {"name": "Attic"}),
+        "workspace invite": (anna, "POST", f"{office.path}/invites", {}),
+        "invitation": (anna, "PUT", f"{office.path}/invitations/{ben.id}", {"role": "member"}),
+        "block": (carla, "PUT", f"/v1/me/blocked-users/{ben.id}", None),
+    }
+
+
+CREATIONS = [
+    "account", "session", "device", "room", "direct room", "message", "scheduled message", "invite", "report", "member",
+    "reaction", "pin", "workspace", "workspace invite", "invitation", "block",
+]
+
+
+@pytest.fixture(scope="module")
+def requests_of_creations(shared_world):
+    return creations(shared_world)
+
+
+@pytest.mark.parametrize("what", CREATIONS)
+def test_what_was_created_has_a_location_and_a_repeat_is_marked(world, requests_of_creations, what):
+    api, method, path, body = requests_of_creations[what]
+    key = new_id()
+    first = api.request(method, path, body, key=key)
+    assert (first.status_code, REPLAYED in first.headers) == (201, False)
+    location = first.headers["Location"]
+    assert location.startswith("/v1/")
+    if method == "PUT":
+        assert location == path
+    if contract().operation("GET", urllib.parse.unquote(location)):
+        assert api.request("GET", location).status_code in (200, 400), "a service alone sees no rooms"
+    again = api.request(method, path, body, key=key)
+    assert (again.status_code, again.headers[REPLAYED], "Location" in again.headers) == (200, "true", False)
+
+
+def test_a_change_is_no_creation(anna, ben, room):
+    sent = anna.send(room, "hello")["id"]
+    device = f"/v1/devices/{new_id()}"
+    anna.put(device, {"name": "phone"})
+    for api, method, path, body in (
+        (anna, "PATCH", room.message(sent), {"text": "hi"}), (anna, "PATCH", room.path, {"name": "Kettle"}),
+        (anna, "PUT", device, {"name": "tablet"}), (anna, "DELETE", device, None),
+        (ben, "PUT", f"{room.path}/read-marker", {"messageId": sent}), (ben, "POST", f"{room.path}/leave", None),
+        (anna, "PATCH", "/v1/me", {"nickname": "Ann"}), (anna, "DELETE", room.message(sent), None),
+        (anna, "DELETE", room.path, None),
+    ):
+        key = new_id()
+        first, again = (api.request(method, path, body, key=key) for _ in range(2))
+        for response, is_repeat in ((first, False), (again, True)):
+            assert response.status_code == 200, f"{method} {path}"
+            assert (REPLAYED in response.headers, "Location" in response.headers) == (is_repeat, False), f"{method} {path}"
+
+
+def test_a_command_of_a_stream_has_the_same_headers(anna):
+    room = anna.room("Tea")
+    with connect(anna) as stream:
+        path = room.message(new_id())
+        for expected in ({"Location": path}, {REPLAYED: "true"}):
+            response = stream.response(stream.begin("PUT", path, {"text": "hello"}))
+            assert expected.items() <= response.headers.items()
+
+
+def test_the_request_id_is_a_header_and_in_the_log_of_each_problem(server, world, anna):
+    seen = {anna.request("GET", "/v1/me").headers["X-Request-Id"] for _ in range(3)}
+    assert len(seen) == 3
+    for api, method, path, body, code, route in (
+        (anna, "GET", f"/v1/rooms/{new_id()}", None, "room_not_found", "GET /v1/rooms/{roomId}"),
+        (world.nobody, "GET", "/v1/me", None, "access_token_missing", "GET /v1/me"),
+        (anna, "POST", "/v1/rooms", {}, "invalid_field", "POST /v1/rooms"),
+        (anna, "GET", "/v1/nothing", None, "route_not_found", "GET none"),
+    ):
+        problem = api.refused(code, method, path, body)
+        line = server.problem_line(problem["requestId"])
+        assert "notice" in line and code in line and route in line
+    with connect(anna) as stream:
+        problem = stream.refused("room_not_found", "PUT", f"/v1/rooms/{new_id()}/messages/{new_id()}", {"text": "x"})
+        assert "room_not_found" in server.problem_line(problem["requestId"])
+
+
+def test_the_token_of_an_invite_is_not_in_the_log(server, anna):
+    problem = anna.refused("invite_not_found", "GET", "/v1/invites/secretsecretsecret")
+    assert "GET /v1/invites/{token}" in server.problem_line(problem["requestId"])
+    assert "secretsecret" not in server.errors.read_text()
