@@ -18,7 +18,10 @@ public struct Strict<Body: RequestObject>: Codable, Sendable {
       guard let known = Body.CodingKeys(stringValue: key.stringValue),
         known.stringValue.utf8.elementsEqual(key.stringValue.utf8)
       else {
-        throw UnknownField(name: key.stringValue)
+        let unknown = UnknownField(name: key.stringValue)
+        guard let flaws = (decoder as? JSONDocumentDecoder)?.flaws else { throw unknown }
+        try flaws.note(unknown, in: decoder.codingPath)
+        continue
       }
     }
     body = try Body(from: decoder)

@@ -98,7 +98,7 @@ def test_the_request_id_is_a_header_and_in_the_log_of_each_problem(server, world
         (anna, "GET", f"/v1/rooms/{new_id()}", None, "room_not_found", "GET /v1/rooms/{roomId}"),
         (world.nobody, "GET", "/v1/me", None, "access_token_missing", "GET /v1/me"),
         (anna, "POST", "/v1/rooms", {}, "invalid_field", "POST /v1/rooms"),
-        (anna, "GET", "/v1/nothing", None, "route_not_found", "GET none"),
+        (anna, "GET", "/v1/nothing", None, "route_not_found", "GET NotFound"),
     ):
         problem = api.refused(code, method, path, body)
         line = server.problem_line(problem["requestId"])
@@ -112,3 +112,31 @@ def test_the_token_of_an_invite_is_not_in_the_log(server, anna):
     problem = anna.refused("invite_not_found", "GET", "/v1/invites/secretsecretsecret")
     assert "GET /v1/invites/{token}" in server.problem_line(problem["requestId"])
     assert "secretsecret" not in server.errors.read_text()
+
+
+def test_all_problems_of_a_body_are_reported_at_once(world, anna, room):
+    quiet = {"quietHours": {"from": "22:00", "until": "x"}, "showsPreviews": "yes", "te/a~": 1, "mutedKinds": [1, "mention"]}
+    problem = anna.refused("unknown_field", "PATCH", "/v1/me/preferences", quiet)
+    assert problem["field"] == "/te~1a~0" and 'Unknown field "te/a~"' in problem["detail"]
+    assert [(each["field"], each["code"]) for each in problem["problems"]] == [
+        ("/te~1a~0", "unknown_field"), ("/mutedKinds/0", "invalid_field"), ("/quietHours/until", "unknown_field"),
+        ("/quietHours/to", "invalid_field"), ("/quietHours/timeZone", "invalid_field"), ("/showsPreviews", "invalid_field"),
+    ]
+    first = problem["problems"][0]
+    assert (first["field"], first["code"], first["detail"]) == (problem["field"], problem["code"], problem["detail"])
+    one = anna.refused("invalid_field", "PUT", f"{room.path}/mute", {"until": "tomorrow"})
+    assert one["field"] == "/until" and "problems" not in one
+    many = anna.refused("unknown_field", "PATCH", "/v1/me", {f"f{number}": 1 for number in range(100)})
+    assert len(many["problems"]) == 32
+    assert anna.refused("invalid_field", "PATCH", "/v1/me", data=b"[]")["field"] == ""
+    for code, path, body, field in (
+        ("invalid_field", "/v1/rooms", {"name": "x", "kind": "y"}, "/kind"), ("invalid_field", "/v1/rooms", {}, "/name"),
+        ("room_name_empty", "/v1/rooms", {"name": ""}, "/name"),
+    ):
+        assert anna.refused(code, "POST", path, body)["field"] == field
+    assert "field" not in anna.refused("room_not_found", "GET", f"/v1/rooms/{new_id()}")
+
+
+def test_an_empty_body_is_said_to_be_empty(anna):
+    problem = anna.refused("invalid_json", "POST", "/v1/rooms", data=b"")
+    assert "empty" in problem["detail"]

@@ -16,24 +16,22 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func contains(_ key: Key) -> Bool { find(key.stringValue) != nil }
 
   func decodeNil(forKey key: Key) throws -> Bool { try member(key).decodeNil() }
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try member(key).decode(type) }
-  func decode(_ type: String.Type, forKey key: Key) throws -> String { try member(key).decode(type) }
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try member(key).decode(type) }
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try member(key).decode(type) }
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try member(key).decode(type) }
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try member(key).decode(type) }
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try member(key).decode(type) }
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try member(key).decode(type) }
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try member(key).decode(type) }
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try member(key).decode(type) }
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try member(key).decode(type) }
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try member(key).decode(type) }
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try member(key).decode(type) }
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try member(key).decode(type) }
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(type, key) }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(type, key) }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(type, key) }
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try value(type, key) }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(type, key) }
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try value(type, key) }
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try value(type, key) }
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try value(type, key) }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try value(type, key) }
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try value(type, key) }
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try value(type, key) }
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try value(type, key) }
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try value(type, key) }
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try value(type, key) }
 
-  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-    try member(key).decode(type)
-  }
+  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try value(type, key) }
 
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
@@ -47,6 +45,11 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func superDecoder() throws -> any Decoder { try member(JSONPlaceKey.superclass) }
   func superDecoder(forKey key: Key) throws -> any Decoder { try member(key) }
+
+  private func value<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
+    guard let flaws = decoder.flaws else { return try member(key).decode(type) }
+    return try flaws.value(type) { try member(key).decode(type) }
+  }
 
   private func find(_ name: String) -> Int? {
     var found: Int?
@@ -63,7 +66,7 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
       throw DecodingError.keyNotFound(
         key, DecodingError.Context(codingPath: codingPath, debugDescription: "the member is missing"))
     }
-    return JSONDocumentDecoder(decoder.document, value, JSONPath(decoder.path, key))
+    return JSONDocumentDecoder(decoder.document, value, JSONPath(decoder.path, key), flaws: decoder.flaws)
   }
 }
 
@@ -91,7 +94,10 @@ struct JSONElements: UnkeyedDecodingContainer {
   }
 
   mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    let value = try element().decode(type)
+    let value =
+      if let flaws = decoder.flaws { try flaws.value(type) { try element().decode(type) } } else {
+        try element().decode(type)
+      }
     step()
     return value
   }
@@ -123,7 +129,7 @@ struct JSONElements: UnkeyedDecodingContainer {
         CanonicalJSON.self,
         DecodingError.Context(codingPath: path.keys, debugDescription: "the array has no more elements"))
     }
-    return JSONDocumentDecoder(decoder.document, node, path)
+    return JSONDocumentDecoder(decoder.document, node, path, flaws: decoder.flaws)
   }
 
   private mutating func step() {

@@ -3,11 +3,14 @@ struct JSONDocumentDecoder: Decoder {
   let document: JSONDocument
   let node: Int
   let path: JSONPath?
+  /// Nil if decoding ends with the first flaw.
+  let flaws: BodyFlaws?
 
   var codingPath: [any CodingKey] { path?.keys ?? [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  init(_ document: JSONDocument, _ node: Int = 0, _ path: JSONPath? = nil) {
+  init(_ document: JSONDocument, _ node: Int = 0, _ path: JSONPath? = nil, flaws: BodyFlaws? = nil) {
+    self.flaws = flaws
     self.document = document
     self.node = node
     self.path = path

@@ -14,10 +14,22 @@ enum JSONBody {
   /// Decodes a short body at once, and a long one on a thread that serves no connections. Handlers run on the event
   /// loops, where any work of more than a millisecond delays all other connections.
   static func decode<Body: RequestObject>(_ type: Body.Type, from buffer: ByteBuffer) async throws -> Body {
-    if buffer.readableBytes <= Limits.inlineDecodingBytes { return try decodeNow(type, from: buffer) }
-    return try await NIOThreadPool.singleton.runIfActive { try decodeNow(type, from: buffer) }
+    if buffer.readableBytes <= Limits.inlineDecodingBytes { return try decodeAtOnce(type, from: buffer) }
+    return try await NIOThreadPool.singleton.runIfActive { try decodeAtOnce(type, from: buffer) }
   }
 
+  private static func decodeAtOnce<Body: RequestObject>(_ type: Body.Type, from buffer: ByteBuffer) throws -> Body {
+    let document = try refusing { try JSONDocument(Array(buffer.readableBytesView)) }
+    do {
+      return try document.decode(Strict<Body>.self).body
+    } catch {
+      let problems = document.flaws(as: type, atMost: FieldProblem.limit).map { FieldProblem($0) }
+      guard !problems.isEmpty else { throw error }
+      throw Refusal.invalidFields(problems)
+    }
+  }
+
+  /// Decodes a line. Its refusal names only the first of its problems.
   static func decodeNow<Body: RequestObject>(_ type: Body.Type, from buffer: ByteBuffer) throws -> Body {
     try refusing { try JSONDocument(Array(buffer.readableBytesView)).decode(Strict<Body>.self).body }
   }
@@ -33,32 +45,9 @@ enum JSONBody {
       return try body()
     } catch let flaw as JSONFlaw {
       throw flaw == .invalidUTF8 ? Refusal.invalidUTF8 : Refusal.invalidJSON(flaw)
-    } catch let unknown as UnknownField {
-      throw Refusal.unknownField(unknown.name)
-    } catch let error as DecodingError {
-      throw refusal(for: error)
-    }
-  }
-
-  private static func refusal(for error: DecodingError) -> Refusal {
-    switch error {
-    case .keyNotFound(let key, let context):
-      return .invalidField("The field \"\(name(context.codingPath + [key]))\" is missing.")
-    case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      guard !context.codingPath.isEmpty else { return .invalidField("The body must be a JSON object.") }
-      return .invalidField("The field \"\(name(context.codingPath))\" has the wrong type.")
-    case .dataCorrupted(let context):
-      let field = context.codingPath.isEmpty ? "The body" : "The field \"\(name(context.codingPath))\""
-      return .invalidField("\(field) is invalid: \(context.debugDescription).")
-    @unknown default: return .invalidField("The body is invalid.")
-    }
-  }
-
-  /// Where a field is in the body, such as `quietHours.from` or `mutedKinds[0]`.
-  private static func name(_ path: [any CodingKey]) -> String {
-    path.reduce("") { name, key in
-      if let index = key.intValue { return name + "[\(index)]" }
-      return name.isEmpty ? key.stringValue : "\(name).\(key.stringValue)"
+    } catch {
+      guard let flaw = BodyFlaw(error) else { throw error }
+      throw Refusal.invalidFields([FieldProblem(flaw)])
     }
   }
 

@@ -18,6 +18,10 @@ struct ProblemMapping {
   let code: String
   let detail: String
   var headers = HTTPFields()
+  /// The field of the body that is wrong, as a JSON pointer.
+  private(set) var field: String?
+  /// Everything that is wrong with the body, if it is more than one thing.
+  private(set) var fieldProblems: [FieldProblem]?
 
   /// Whether the server failed, and not the request. The same request may succeed later.
   var isOfTheMachine: Bool { status.code >= 500 }
@@ -35,7 +39,9 @@ struct ProblemMapping {
   }
 
   func problem(requestID: String) -> Problem {
-    Problem(code: code, title: status.reasonPhrase, status: status.code, detail: detail, requestId: requestID)
+    Problem(
+      code: code, title: status.reasonPhrase, status: status.code, detail: detail, requestId: requestID, field: field,
+      problems: fieldProblems)
   }
 
   /// - Parameter now: the time of the checked clock; nil if no header fields are sent.
@@ -81,9 +87,14 @@ struct ProblemMapping {
     case .invalidJSON(.empty): self.init(.invalidJSON, "The body is empty. Send a JSON object.")
     case .invalidJSON(let flaw): self.init(.invalidJSON, "The JSON body was rejected: \(flaw.detail)")
     case .invalidUTF8: self.init(.invalidUTF8, "The body is not valid UTF-8.")
-    case .unknownField(let name):
-      self.init(.unknownField, "Unknown field \"\(name)\". Check its spelling.")
-    case .invalidField(let why): self.init(.invalidField, why)
+    case .invalidFields(let problems):
+      let code = problems.first.flatMap { ProblemCode(rawValue: $0.code) } ?? .invalidField
+      self.init(code, problems.first?.detail ?? "A field is invalid.")
+      field = problems.first?.field
+      if problems.count > 1 { fieldProblems = problems }
+    case .invalidField(let why, let pointer):
+      self.init(.invalidField, why)
+      field = pointer
     case .invalidID(let name): self.init(.invalidID, "\(name) must be a UUID, and not the nil UUID.")
     case .invalidQuery(let why): self.init(.invalidQuery, why)
     case .invalidCursor:
@@ -202,7 +213,9 @@ struct ProblemMapping {
     case .rejected(.quotaExceeded):
       self.init(Rejection.quotaExceeded.status, Rejection.quotaExceeded.rawValue, Rejection.quotaExceeded.detail)
       if let now { headers[.retryAfter] = String(UsageDay(of: now).secondsLeft(at: now)) }
-    case .rejected(let rejection): self.init(rejection.status, rejection.rawValue, rejection.detail)
+    case .rejected(let rejection):
+      self.init(rejection.status, rejection.rawValue, rejection.detail)
+      field = rejection.field
     case .invalid(let input): self.init(input.status, input.rawValue, input.detail)
     case .media(.tooLarge(let limit)): self.init(.bodyTooLarge, "A file can have at most \(limit) bytes.")
     case .media(.problem(let problem)):

@@ -15,8 +15,10 @@ enum Refusal: Error, Hashable {
   case invalidActAs
   case invalidJSON(JSONFlaw)
   case invalidUTF8
-  case unknownField(String)
-  case invalidField(String)
+  /// What is wrong with fields of a body; at least one. The first is the problem that the client gets.
+  case invalidFields([FieldProblem])
+  /// - at: the field as a JSON pointer; nil if it is not one field.
+  case invalidField(String, at: String? = nil)
   case invalidID(String)
   case invalidQuery(String)
   case invalidCursor

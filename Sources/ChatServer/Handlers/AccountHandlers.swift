@@ -62,7 +62,7 @@ struct AccountHandlers: Sendable {
       return try await setEmail(email, body.currentPassword, context)
     }
     guard body.currentPassword == nil else {
-      throw Refusal.invalidField("currentPassword is allowed only together with email.")
+      throw Refusal.invalidField("currentPassword is allowed only together with email.", at: "/currentPassword")
     }
     guard !edit.isEmpty else { throw Refusal.invalidField("Send at least one of nickname, picture and email.") }
     let outcome = try await chat.changeProfile(

@@ -8,7 +8,7 @@ import ChatService
 extension SendMessageRequest {
   func message() throws -> NewMessage {
     guard text != nil || attachments?.isEmpty == false || type != nil else {
-      throw Refusal.invalidField("The field \"text\" is missing.")
+      throw Refusal.invalidField("The field \"text\" is missing.", at: "/text")
     }
     if replyTo == nil, threadId == nil, mentions == nil, attachments == nil, type == nil, data == nil {
       return .plain(text ?? "")

@@ -5,7 +5,7 @@ extension NamedValue {
   init(_ name: String, field: String) throws {
     guard let value = Self(name: name) else {
       let names = Self.allCases.map(\.name).joined(separator: ", ")
-      throw Refusal.invalidField("\(field) must be one of \(names).")
+      throw Refusal.invalidField("\(field) must be one of \(names).", at: "/\(field)")
     }
     self = value
   }

@@ -14,12 +14,14 @@ enum NewRoom {
       try Self.refuse(
         body.id != nil || body.name != nil || body.topic != nil || body.workspaceId != nil || body.isPublic != nil,
         "A direct room takes only memberIds; its ID is derived from its members.")
-      guard let members = body.memberIds else { throw Refusal.invalidField("The field \"memberIds\" is missing.") }
+      guard let members = body.memberIds else {
+        throw Refusal.invalidField("The field \"memberIds\" is missing.", at: "/memberIds")
+      }
       guard creator != nil else { throw Refusal.actingUserRequired }
       self = .direct(with: members)
       return
     }
-    guard let name = body.name else { throw Refusal.invalidField("The field \"name\" is missing.") }
+    guard let name = body.name else { throw Refusal.invalidField("The field \"name\" is missing.", at: "/name") }
     try Self.refuse(body.memberIds != nil, "memberIds is allowed only for a direct room.")
     try Self.refuse(body.workspaceId != nil && kind != .channel, "workspaceId is allowed only for a channel.")
     try Self.refuse(

@@ -52,13 +52,14 @@ extension QuietHours {
     guard let from = TimeOfDay(body.from) else { throw Self.invalidTime("from") }
     guard let to = TimeOfDay(body.to) else { throw Self.invalidTime("to") }
     guard body.timeZone.utf8.count <= Limits.timeZoneBytes, TimeZone(identifier: body.timeZone) != nil else {
-      throw Refusal.invalidField("quietHours.timeZone must be an IANA name such as Europe/Berlin.")
+      throw Refusal.invalidField(
+        "quietHours.timeZone must be an IANA name such as Europe/Berlin.", at: "/quietHours/timeZone")
     }
     self.init(from: from, to: to, timeZone: body.timeZone)
   }
 
   private static func invalidTime(_ field: String) -> Refusal {
-    .invalidField("quietHours.\(field) must be a time from 00:00 to 23:59, as HH:MM.")
+    .invalidField("quietHours.\(field) must be a time from 00:00 to 23:59, as HH:MM.", at: "/quietHours/\(field)")
   }
 }
 

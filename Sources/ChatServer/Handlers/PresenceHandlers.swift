@@ -21,7 +21,7 @@ struct PresenceHandlers: Sendable {
   ) async throws -> TypedResponse<PresenceStatus> {
     let name = try await body.decoded().presence
     guard let presence = Presence(rawValue: name), presence != .offline else {
-      throw Refusal.invalidField("presence must be online or away.")
+      throw Refusal.invalidField("presence must be online or away.", at: "/presence")
     }
     let hasStream = try chat.setPresence(presence, of: context.user, session: context.principal?.session)
     return try JSONBody.response(PresenceStatus(presence: (hasStream ? presence : .offline).rawValue))
@@ -32,7 +32,7 @@ struct PresenceHandlers: Sendable {
   ) async throws -> TypedResponse<OpenRoomList> {
     let rooms = try await body.decoded().roomIds
     guard rooms.count <= Limits.openRoomsOfDevice else {
-      throw Refusal.invalidField("roomIds can have at most \(Limits.openRoomsOfDevice) elements.")
+      throw Refusal.invalidField("roomIds can have at most \(Limits.openRoomsOfDevice) elements.", at: "/roomIds")
     }
     let user = try context.user
     let isOpen = context.principal?.device.map { chat.setOpenRooms(Set(rooms), on: $0, of: user) } ?? false

@@ -27,7 +27,9 @@ struct SessionHandlers: Sendable {
       }
       return try await tokens(for: start(session, token, body, context))
     }
-    guard body.nonce == nil else { throw Refusal.invalidField("nonce is allowed only together with idToken.") }
+    guard body.nonce == nil else {
+      throw Refusal.invalidField("nonce is allowed only together with idToken.", at: "/nonce")
+    }
     if let password = body.password {
       let name = try Self.loginName(body)
       try hashing.admit(context)

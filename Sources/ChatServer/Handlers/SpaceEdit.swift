@@ -20,7 +20,8 @@ struct SpaceEdit {
     picture = try body.picture.map { text in
       if text.isEmpty { return .remove }
       guard let media = MediaID(text) else {
-        throw Refusal.invalidField("The field \"picture\" must be the ID of a file, or empty to remove the picture.")
+        throw Refusal.invalidField(
+          "The field \"picture\" must be the ID of a file, or empty to remove the picture.", at: "/picture")
       }
       return .set(media)
     }

@@ -43,7 +43,8 @@ enum IngestOperation: String, CaseIterable {
       throw Refusal.invalidField("op must be one of \(allCases.map(\.rawValue).joined(separator: ", ")).")
     }
     for field in line.presentFields where !operation.fields.contains(field) {
-      throw Refusal.unknownField(field.stringValue)
+      let flaw = BodyFlaw(path: [.member(field.stringValue)], kind: .unknownField)
+      throw Refusal.invalidFields([FieldProblem(flaw)])
     }
     return try operation.request(line, try principal(line, caller), chat)
   }

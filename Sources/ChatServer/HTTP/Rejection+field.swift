@@ -1,0 +1,19 @@
+import ChatDomain
+
+extension Rejection {
+  /// The field of the body that a rejection is always about, as a JSON pointer; nil if it can be about several fields or
+  /// about none.
+  var field: String? { Self.fields[self] }
+
+  private static let fields: [Rejection: String] = [
+    .emptyText: "/text", .textTooLong: "/text", .notAThreadRoot: "/threadId", .replyElsewhere: "/replyTo",
+    .tooManyMentions: "/mentions/users", .tooManyAttachments: "/attachments", .customTypeMalformed: "/type",
+    .customBodyTooLong: "/data", .roomNameEmpty: "/name", .roomNameTooLong: "/name", .workspaceNameEmpty: "/name",
+    .workspaceNameTooLong: "/name", .topicTooLong: "/topic", .directMembersOutOfRange: "/memberIds",
+    .nicknameEmpty: "/nickname", .nicknameTooLong: "/nickname", .emailMalformed: "/email", .emailInUse: "/email",
+    .externalIDMalformed: "/externalId", .externalIDInUse: "/externalId", .languageMalformed: "/language",
+    .quietHoursMalformed: "/quietHours", .inviteExpiryOutOfRange: "/expiresAt", .inviteUsesOutOfRange: "/maxUses",
+    .sendingTimeOutOfRange: "/sendAt", .reportCommentTooLong: "/comment", .reportNoteTooLong: "/note",
+    .passwordWrong: "/currentPassword",
+  ]
+}
