@@ -25,6 +25,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -44,6 +45,9 @@ let package = Package(
       name: "ChatPrimitives", dependencies: [.product(name: "DequeModule", package: "swift-collections")],
       swiftSettings: settings),
     .target(
+      name: "ServerMetrics", dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")],
+      swiftSettings: settings),
+    .target(
       name: "ChatDomain",
       dependencies: [
         "ChatPrimitives", .product(name: "Crypto", package: "swift-crypto"),
@@ -57,7 +61,8 @@ let package = Package(
     .target(
       name: "EventStore",
       dependencies: [
-        "ChatPrimitives", "ChatDomain", "EventLog",
+        "ChatPrimitives", "ServerMetrics", "ChatDomain", "EventLog",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
         .product(name: "DequeModule", package: "swift-collections"),
       ],
@@ -86,6 +91,7 @@ let package = Package(
       name: "ChatService",
       dependencies: [
         "ChatPrimitives", "ChatDomain", "EventStore", "ChatProjections", "MediaFiles",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "Crypto", package: "swift-crypto"),
@@ -99,8 +105,9 @@ let package = Package(
     .target(
       name: "ChatPush",
       dependencies: [
-        "ChatPrimitives", "ChatDomain", "EventStore", "ChatProjections", "ChatService",
+        "ChatPrimitives", "ServerMetrics", "ChatDomain", "EventStore", "ChatProjections", "ChatService",
         .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "DequeModule", package: "swift-collections"),
@@ -116,8 +123,9 @@ let package = Package(
     .target(
       name: "ChatServer",
       dependencies: [
-        "COpenAPI", "ChatPrimitives", "ChatDomain", "ChatProjections", "MediaFiles", "ChatService", "ChatProtocol",
-        "SocketProtocols",
+        "COpenAPI", "ChatPrimitives", "ServerMetrics", "ChatDomain", "ChatProjections", "MediaFiles", "ChatService",
+        "ChatProtocol", "SocketProtocols",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HummingbirdHTTP2", package: "hummingbird"),
@@ -142,11 +150,12 @@ let package = Package(
     .executableTarget(
       name: "hansard",
       dependencies: [
-        "CMalloc", "ChatPrimitives", "ChatDomain", "EventLog", "EventStore", "ChatProjections", "MediaFiles",
-        "ChatService", "ChatProtocol", "ChatPush", "ChatServer",
+        "CMalloc", "ChatPrimitives", "ServerMetrics", "ChatDomain", "EventLog", "EventStore", "ChatProjections",
+        "MediaFiles", "ChatService", "ChatProtocol", "ChatPush", "ChatServer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Configuration", package: "swift-configuration"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -170,6 +179,10 @@ let package = Package(
       ],
       path: "Tools/logwork", swiftSettings: settings),
 
+    .testTarget(
+      name: "ServerMetricsTests",
+      dependencies: ["ServerMetrics", .product(name: "CoreMetrics", package: "swift-metrics")],
+      swiftSettings: settings),
     .testTarget(name: "ChatPrimitivesTests", dependencies: ["ChatPrimitives"], swiftSettings: settings),
     .testTarget(name: "ChatProtocolTests", dependencies: ["ChatProtocol", "ChatPrimitives"], swiftSettings: settings),
     .testTarget(name: "SocketProtocolsTests", dependencies: ["SocketProtocols"], swiftSettings: settings),

@@ -93,6 +93,18 @@ package final class PushService: Sendable {
   /// The status of the outbox and the providers. The rest of the server works without them.
   package var status: PushStatus { PushStatus(outbox: outbox.status, providers: dispatcher.providers) }
 
+  /// What the outbox takes on the disk.
+  package var storage: ViewStorage { outbox.storage }
+
+  /// How far `waiting` counts: a few milliseconds.
+  package static let mostWaiting = 100_000
+
+  /// The number of notifications that have no recorded outcome, up to `mostWaiting`.
+  /// - Throws: if the outbox cannot be read.
+  package func waiting() async throws -> Int {
+    try await outbox.read { try $0.waiting(atMost: Self.mostWaiting) }
+  }
+
   /// Stops sending, waits for the notifications in flight, and records their outcomes. Call it while the log still
   /// accepts events.
   package func stopSending() async {

@@ -15,10 +15,10 @@ extension HansardServer {
   }
 
   /// The methods that a path of Engine.IO answers in the form of its protocol, also if only to refuse them.
-  private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .options]
+  static let engineMethods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .options]
 
   func add(_ engine: EngineEndpoint, to router: Router<ServerContext>) {
-    for method in Self.methods {
+    for method in Self.engineMethods {
       router.on(RouterPath(engine.settings.path), method: method) { request, context in
         let bodyCharge = bodies.charge(for: context.address, context.logger)
         defer { bodyCharge.release() }

@@ -2,6 +2,7 @@ import ChatPrimitives
 package import ChatProjections
 package import ChatProtocol
 package import ChatService
+package import CoreMetrics
 import HTTPTypes
 package import Hummingbird
 import HummingbirdCore
@@ -31,6 +32,10 @@ package struct HansardServer: Sendable {
     package var tls: TLSConfiguration?
     /// The form of the link that an invite is shared as.
     package var deepLink = DeepLink.default
+    /// Where metrics are kept.
+    package var metrics: any MetricsFactory = NOOPMetricsHandler.instance
+    /// Where they are served; nil if they are not.
+    package var metricsEndpoint: MetricsEndpoint?
 
     package init(host: String, port: Int, servesBench: Bool) {
       self.host = host
@@ -71,7 +76,7 @@ package struct HansardServer: Sendable {
     let limiter = RateLimiter(protection.rateLimits)
     let addresses = AddressRateCheck(
       proxies: protection.proxies, limiter: limiter, isOfService: { [authenticator] in authenticator.isOfService($0) })
-    let opening = StreamOpening(chat: chat, responses: responses)
+    let opening = StreamOpening(chat: chat, responses: responses, metrics: StreamMetrics(configuration.metrics))
     let origins = OriginRule(protection.crossOrigin)
     // Commands are passed to the gate, which is open by then, because the router needs what needs the services.
     let services = StreamServices(
@@ -79,8 +84,9 @@ package struct HansardServer: Sendable {
       unfinished: UnfinishedLimits(bodies: bodies, connections: protection.connections),
       responder: GateResponder(gate: gate), problems: gate.problems)
     let engines = engines(configuration, services, origins, addresses, logger)
-    let responder = router(configuration, limiter, addresses, opening, origins, engines, gate.problems)
-      .buildResponder()
+    let responder = ObservedResponder(
+      next: router(configuration, limiter, addresses, opening, origins, engines, gate.problems).buildResponder(),
+      metrics: HTTPMetrics(configuration.metrics, routes: routes(configuration, engines)))
     let sync = SyncSocketAdmission(
       services: services, tickets: tickets, origins: origins, addresses: addresses, logger: logger)
     gate.open(
@@ -105,7 +111,8 @@ package struct HansardServer: Sendable {
         tls: configuration.tls, offersHTTP2: protection.tls?.offersHTTP2 == true, logger: logger),
       ServerConfiguration(
         address: .hostname(configuration.host, port: configuration.port),
-        availableConnectionsDelegate: .maximum(protection.connections.maximum, logger: logger)),
+        availableConnectionsDelegate: CountedConnections(
+          maximum: protection.connections.maximum, configuration.metrics, logger: logger)),
       logger: logger,
       onListening: { channel in onListening(channel.localAddress?.port ?? configuration.port) })
   }
@@ -127,8 +134,10 @@ package struct HansardServer: Sendable {
     let service = service(gate, configuration, streams, logger: logger) { listening.yield($0) }
     let opening = BackgroundOpening(ports: ports, open: open)
     // Services are told to stop in the reverse order.
+    var services: [any Service] = [opening, streams, service, StreamShutdown(gate: gate)]
+    if let endpoint = configuration.metricsEndpoint { services.append(endpoint.service(logger: logger)) }
     var group = ServiceGroupConfiguration(
-      services: [opening, streams, service, StreamShutdown(gate: gate)],
+      services: services,
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     group.maximumGracefulShutdownDuration = stopTimeout
     do {
@@ -163,6 +172,15 @@ package struct HansardServer: Sendable {
     if configuration.servesBench { add(RouteTable.bench, handlers, limiter, reads, to: router) }
     for engine in engines { add(engine, to: router) }
     return router
+  }
+
+  /// The paths as they are declared, and their methods.
+  private func routes(
+    _ configuration: Configuration, _ engines: [EngineEndpoint]
+  ) -> [(path: String, method: HTTPRequest.Method)] {
+    let all = RouteTable.routes + (configuration.servesBench ? [RouteTable.bench] : [])
+    return all.map { ($0.endpoint.path, $0.endpoint.method.name) }
+      + engines.flatMap { engine in Self.engineMethods.map { (engine.settings.path, $0) } }
   }
 
   private func add(

@@ -1,6 +1,7 @@
 package import ChatDomain
 package import ChatPrimitives
 package import ChatProjections
+package import CoreMetrics
 package import EventLog
 package import EventStore
 import Foundation
@@ -23,6 +24,8 @@ package struct ServiceOpening: Sendable {
   /// The clock of the service.
   package var clock = CheckedClock.Source.system
   package var logger: Logger
+  /// Where the metrics of the writer are kept.
+  package var metrics: any MetricsFactory = NOOPMetricsHandler.instance
 
   package init(directory: String, tokenLifetimeMilliseconds: Int64, logger: Logger) {
     self.directory = directory
@@ -119,7 +122,9 @@ package struct ServiceOpening: Sendable {
     }
     let (ids, state, ended) = try await restore(readModels, head, lastTime, clock, progress)
     let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, users: state.users, ended: ended)
-    let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: { clock.now }) { reason in
+    let pipeline = CommitPipeline(
+      store: store, machine: state, lastTime: lastTime, metrics: CommitMetrics(metrics), clock: { clock.now }
+    ) { reason in
       logger.critical(
         "the log accepts no more events; reads continue. Remove the cause, then restart the server",
         metadata: ["reason": "\(reason)"])

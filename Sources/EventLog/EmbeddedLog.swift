@@ -38,7 +38,7 @@ package final class EmbeddedLog: BlockStore {
     sealing = LogSealing(
       folder: folder, identity: identity, catalog: catalog, counts: counts, random: options.random,
       key: opened.key)
-    sealer = BackgroundSealer(sealing, onFailure: options.onSealingFailure)
+    sealer = BackgroundSealer(sealing, onSealed: options.onSealed, onFailure: options.onSealingFailure)
     durable = Atomic(opened.tail.head.value)
     lastRecorded = Atomic(opened.tail.lastTime.milliseconds)
     writer = Mutex(opened.tail)
@@ -109,6 +109,7 @@ package final class EmbeddedLog: BlockStore {
       }
       lastRecorded.store(writer.lastTime.milliseconds, ordering: .releasing)
       durable.store(writer.head.value, ordering: .releasing)
+      options.onSync(writer.lastSync)
       if options.preparesAhead, writer.offset > writer.header.segmentBytes / 2 { maker.prepareAhead() }
     }
   }

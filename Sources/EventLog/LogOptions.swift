@@ -16,6 +16,10 @@ package struct LogOptions: Sendable {
   package var sealsInBackground: Bool
   /// Called on that thread with the reason if a segment could not be sealed. The next full segment triggers a retry.
   package var onSealingFailure: @Sendable (LogError) -> Void
+  /// Called on the writer's thread after each block, with the time that its sync took.
+  package var onSync: @Sendable (Duration) -> Void = { _ in }
+  /// Called when a segment was sealed, with the time that it took.
+  package var onSealed: @Sendable (Duration) -> Void = { _ in }
   /// The clock for creation times and for the file names of torn tails.
   package var now: @Sendable () -> Timestamp
   /// The source of random bits for the identity, the salts and the key that signs tree heads.

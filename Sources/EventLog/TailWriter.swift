@@ -17,6 +17,8 @@ struct TailWriter {
   var superblock: Superblock
   var superblockFile: LogFile
   var isClosed = false
+  /// How long the sync of the last block took.
+  private(set) var lastSync = Duration.zero
   private var frame = BlockFrame()
 
   init(
@@ -89,7 +91,9 @@ struct TailWriter {
     try frame.withBytes { (bytes) throws(LogError) in
       try target.write(bytes, at: blockOffset, position: sealed.first)
     }
+    let syncStart = ContinuousClock.now
     try file.syncAndCheckPath(position: sealed.first)
+    lastSync = syncStart.duration(to: .now)
     segment.addToIndex(sealed, checksum: frame.headerChecksum)
     offset += UInt64(sealed.frameBytes)
     chain = frame.headerChecksum

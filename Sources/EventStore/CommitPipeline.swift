@@ -25,6 +25,7 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
   private let store: EventStore
   private let clock: @Sendable () -> Timestamp
   private let onPoison: @Sendable (String) -> Void
+  private let metrics: CommitMetrics
   private let condition = MonotonicCondition()
   private var state = State()
   /// The number of items that were ever queued. Reading it needs no lock.
@@ -45,7 +46,8 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
   ///   - clock: a clock, which may be behind the log's last time.
   ///   - onPoison: called once, with the reason, when the log accepts nothing more.
   package init(
-    store: EventStore, machine: Machine, lastTime: Timestamp, clock: @escaping @Sendable () -> Timestamp,
+    store: EventStore, machine: Machine, lastTime: Timestamp, metrics: CommitMetrics = CommitMetrics(),
+    clock: @escaping @Sendable () -> Timestamp,
     onPoison: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.store = store
@@ -53,6 +55,7 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
     self.lastTime = lastTime
     lastDecision = lastTime
     self.clock = clock
+    self.metrics = metrics
     self.onPoison = onPoison
     batch = Batch(first: store.head.next)
     let thread = Thread { [self] in
@@ -114,6 +117,11 @@ extension CommitPipeline {
   /// The reason why nothing is written any more; nil while the log is healthy.
   package var poison: String? {
     condition.withLock { state.poison }
+  }
+
+  /// The number of commands that wait for the writer.
+  package var queueCount: Int {
+    condition.withLock { state.queue.count }
   }
 
   /// Whether `close` was called.
@@ -245,6 +253,7 @@ extension CommitPipeline {
     guard !batch.replies.isEmpty else { return }
     let finishedBatch = batch
     batch = Batch(first: finishedBatch.block.next)
+    metrics.began(commands: finishedBatch.replies.count)
     let failure = write(finishedBatch)
     for pending in finishedBatch.replies {
       pending.completion(failure.map { .failure($0) } ?? .success(pending.reply))
@@ -263,7 +272,9 @@ extension CommitPipeline {
     if let reason = poison { return .poisoned(reason: reason) }
     guard !batch.block.isEmpty else { return nil }
     do throws(LogError) {
+      let start = ContinuousClock.now
       try store.commit(batch.block, batch.events)
+      metrics.committed(bytes: batch.block.rawBytes, since: start)
       return nil
     } catch {
       let reason = String(describing: error)

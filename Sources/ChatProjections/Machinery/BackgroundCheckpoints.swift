@@ -14,6 +14,8 @@ final class BackgroundCheckpoints: Sendable {
   struct Counts: Sendable, Hashable {
     var beside = 0
     var byWriter = 0
+    /// How many of the passes beside the writer could not copy the whole log.
+    var incomplete = 0
   }
 
   private let pool: DatabasePool
@@ -84,6 +86,7 @@ final class BackgroundCheckpoints: Sendable {
       let pass = found.map { CheckpointPlan.Pass(log: $0.walFrameCount, copied: $0.checkpointedFrameCount) }
       goesOn = state.withLock { state in
         state.counts.beside += 1
+        if pass.map({ $0.copied < $0.log }) ?? true { state.counts.incomplete += 1 }
         return state.plan.passed(pass)
       }
     }

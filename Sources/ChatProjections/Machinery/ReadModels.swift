@@ -82,6 +82,9 @@ package final class ReadModels: Sendable {
   /// The status of each read model that no request waits for.
   package var optionalStatuses: [ProjectionStatus] { all.filter { !$0.isAwaited }.map(\.status) }
 
+  /// What each read model takes on the disk.
+  package var storages: [ViewStorage] { all.map(\.storage) }
+
   /// Returns when all of them, awaited or not, have applied `position`.
   /// - Parameter timeoutMilliseconds: the total for all of them.
   package func waitForAll(
@@ -118,6 +121,7 @@ protocol LogFollower: AnyObject, Sendable {
   var halted: ProjectionFault? { get }
   var followingFault: ProjectionFault? { get }
   var status: ProjectionStatus { get }
+  var storage: ViewStorage { get }
 
   func isBehind(_ head: LogPosition, limit: UInt64, failingLimit: UInt64) -> Bool
 

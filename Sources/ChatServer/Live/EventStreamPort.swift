@@ -23,6 +23,8 @@ struct EventStreamPort: StreamPort {
     }.get()
   }
 
+  var transport: StreamTransport { .events }
+
   private func onLoop(_ body: @escaping @Sendable (EventStreamHandler) -> Void) {
     channel.eventLoop.execute { body(handler.value) }
   }

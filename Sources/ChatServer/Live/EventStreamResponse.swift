@@ -56,7 +56,7 @@ struct EventStreamResponse: Sendable {
 
   private func follow(_ port: EventStreamPort, ended: @escaping @Sendable (StreamEnd?) async -> Void) {
     let follower = StreamFollower(port: port, logger: stream.logger, ended: ended)
-    Task { await follower.follow(stream) }
+    Task { await follower.start(stream) }
   }
 }
 

@@ -59,7 +59,7 @@ final class MessageStream: Sendable {
       do {
         let stream = try await begin(credentials, options)
         commands.resume()
-        await follower.follow(stream)
+        await follower.start(stream)
       } catch {
         await finish(follower.end(error))
       }

@@ -7,6 +7,8 @@ import NIOCore
 
 /// How a transport sends the frames of a stream.
 protocol StreamPort: Sendable {
+  /// The transport, for metrics.
+  var transport: StreamTransport { get }
   /// - Parameters:
   ///   - json: the object of `GET /v1/sync`.
   ///   - cursor: the cursor in this object.
@@ -30,9 +32,21 @@ struct StreamFollower: Sendable {
   /// Called once when the stream has ended, with what the client is told; nil if it is gone.
   let ended: @Sendable (StreamEnd?) async -> Void
 
+  /// Sends the frames of a stream until it ends.
+  func start(_ stream: OpenStream) async {
+    stream.metrics.began(port.transport)
+    await follow(stream)
+  }
+
+  private func finish(_ stream: OpenStream, _ end: StreamEnd?) async {
+    stream.subscription.cancel()
+    stream.metrics.ended(port.transport, because: end?.code)
+    await ended(end)
+  }
+
   /// Sends all frames that are ready. Then the task ends, and the next signal, or the stream's turn to read, begins another
   /// one: a task takes many kilobytes even while it waits, and most streams wait most of the time.
-  func follow(_ stream: OpenStream) async {
+  private func follow(_ stream: OpenStream) async {
     var (stream, isFirst) = (stream, true)
     /// The reservation of the previous page, which the client may not have taken yet.
     var held: KeyedLimit<NetworkAddress?>.Reservation?
@@ -47,6 +61,7 @@ struct StreamFollower: Sendable {
           }
           held = try stream.hold(json.readableBytes)
           port.page(json, cursor: cursor)
+          stream.metrics.sent(items: page.items.count, port.transport)
         case .typing(let notice):
           try await stream.subscription.whileOpen(port.untilWritable)
           port.typing(StreamTyping(notice))
@@ -56,16 +71,14 @@ struct StreamFollower: Sendable {
         case .expiring(let time): port.expiring(StreamExpiring(expiresAt: time))
         case .heartbeat: port.heartbeat()
         case .ended(let ending):
-          stream.subscription.cancel()
-          return await ended(ending.end)
+          return await finish(stream, ending.end)
         }
         isFirst = false
       }
       // The client has taken the last page before the stream waits, so that idle streams hold no budget.
       if held != nil { try await stream.subscription.whileOpen(port.untilWritable) }
     } catch {
-      stream.subscription.cancel()
-      return await ended(end(error))
+      return await finish(stream, end(error))
     }
     let waiting = stream
     waiting.frames.whenReady { Task { await follow(waiting) } }

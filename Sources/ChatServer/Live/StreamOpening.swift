@@ -10,6 +10,7 @@ import NIOPosix
 struct StreamOpening: Sendable {
   let chat: ChatService
   let responses: ResponseBudget
+  let metrics: StreamMetrics
 
   /// - Throws: `Refusal` or `ServiceError` if the caller has too many streams, or if the permission has ended.
   func open(
@@ -28,7 +29,7 @@ struct StreamOpening: Sendable {
     return OpenStream(
       frames: LiveStream(chat, for: permission.user, request, subscription), caller: caller,
       encoder: SyncPageEncoder(chat: chat, session: permission.session), address: address, responses: responses,
-      logger: logger)
+      metrics: metrics, logger: logger)
   }
 }
 
@@ -39,17 +40,19 @@ struct OpenStream: Sendable {
   let encoder: SyncPageEncoder
   let address: NetworkAddress?
   private let responses: ResponseBudget
+  let metrics: StreamMetrics
   let logger: Logger
 
   init(
     frames: LiveStream, caller: Caller, encoder: SyncPageEncoder, address: NetworkAddress?, responses: ResponseBudget,
-    logger: Logger
+    metrics: StreamMetrics, logger: Logger
   ) {
     self.frames = frames
     self.caller = caller
     self.encoder = encoder
     self.address = address
     self.responses = responses
+    self.metrics = metrics
     self.logger = logger
   }
 

@@ -128,6 +128,8 @@ private final class NamespacePort: MessagePort {
 
   var eventLoop: any EventLoop { connection.eventLoop }
 
+  var transport: StreamTransport { .socketIO }
+
   func pauseReading() { connection.pause() }
 
   func resumeReading() { connection.resume() }

@@ -106,6 +106,7 @@ final class SyncSocket: WebSocketApplication {
 struct SocketPort: MessagePort {
   let socket: WebSocketChannel
 
+  var transport: StreamTransport { .webSocket }
   var eventLoop: any EventLoop { socket.eventLoop }
 
   func pauseReading() { socket.pauseReading() }

@@ -12,6 +12,8 @@ package struct ServiceStatus: Sendable {
   /// The read models that the server does not need to be ready: the search index, which only searches need, and the
   /// push outbox if push is on.
   package var optional: [ProjectionStatus]
+  /// The number of commands that wait for the writer.
+  package let queuedCommands: Int
   /// The log no longer accepts events.
   package let isPoisoned: Bool
 
@@ -63,6 +65,6 @@ extension ChatService {
   package var status: ServiceStatus {
     ServiceStatus(
       head: store.head, readModels: readModels.statuses, optional: readModels.optionalStatuses,
-      isPoisoned: pipeline.poison != nil)
+      queuedCommands: pipeline.queueCount, isPoisoned: pipeline.poison != nil)
   }
 }

@@ -13,13 +13,18 @@ final class BackgroundSealer: Sendable {
   }
 
   private let sealing: LogSealing
+  private let onSealed: @Sendable (Duration) -> Void
   private let onFailure: @Sendable (LogError) -> Void
   private let state = Mutex(State.resting)
   /// Entered while the thread is running.
   private let life = DispatchGroup()
 
-  init(_ sealing: LogSealing, onFailure: @escaping @Sendable (LogError) -> Void) {
+  init(
+    _ sealing: LogSealing, onSealed: @escaping @Sendable (Duration) -> Void,
+    onFailure: @escaping @Sendable (LogError) -> Void
+  ) {
     self.sealing = sealing
+    self.onSealed = onSealed
     self.onFailure = onFailure
   }
 
@@ -56,7 +61,12 @@ final class BackgroundSealer: Sendable {
   private func run() {
     repeat {
       do throws(LogError) {
-        while try sealing.sealNext() {}
+        var start = ContinuousClock.now
+        while try sealing.sealNext() {
+          let end = ContinuousClock.now
+          onSealed(start.duration(to: end))
+          start = end
+        }
       } catch {
         onFailure(error)
       }

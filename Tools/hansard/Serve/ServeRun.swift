@@ -3,6 +3,7 @@ import ChatProjections
 import ChatPush
 import ChatServer
 import ChatService
+import CoreMetrics
 import EventLog
 import Foundation
 import Hummingbird
@@ -10,6 +11,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
+import ServerMetrics
 import Synchronization
 
 /// Runs a server, from reading its certificate to closing its data.
@@ -22,9 +24,10 @@ struct ServeRun {
   func serve() async throws {
     // Loaded before anything is opened, so that a wrong setting changes nothing.
     let certificate = try loadCertificate()
-    let sender = try await settings.push.sender(pushThreads)
+    let metrics = ServeMetrics(settings.metrics)
+    let sender = try await settings.push.sender(pushThreads).map { MeteredSender($0, metrics.factory) }
     do {
-      try await serve(sendingBy: sender, certificate)
+      try await serve(sendingBy: sender, certificate, metrics)
     } catch {
       await sender?.close()
       throw error
@@ -40,30 +43,28 @@ struct ServeRun {
     }
   }
 
-  private func serve(sendingBy sender: (any PushNotificationSender)?, _ certificate: TLSConfiguration?) async throws {
+  private func serve(
+    sendingBy sender: (any PushNotificationSender)?, _ certificate: TLSConfiguration?, _ metrics: ServeMetrics
+  ) async throws {
     let logger = Self.logger()
-    let log = try EmbeddedLog.open(
-      directory: settings.data,
-      options: LogOptions(onSealingFailure: { error in
-        logger.warning(
-          "a full segment was not sealed; the server tries again with the next one",
-          metadata: ["error": "\(error)"])
-      }))
+    let log = try EmbeddedLog.open(directory: settings.data, options: metrics.logOptions(logger))
     report(log.recovery, to: logger)
     let gate = StartGate()
-    let configuration = configuration(certificate, logger)
+    let configuration = configuration(certificate, metrics, logger)
     let running = Mutex(Phase.listening)
     do {
       try await HansardServer.run(gate, configuration, logger: logger) { port in
         running.withLock { $0 = .opening }
         let service = try await start(log, sendingBy: sender, gate, configuration, logger)
         running.withLock { $0 = .running(service) }
+        metrics.sample(StatusMetrics(service.opened.chat, log, service.pushing, metrics.factory))
         announce(port)
       }
     } catch {
       try? await end(running.withLock { $0 }, log)
       throw error
     }
+    // The listener of the metrics has ended, so nothing reads what is closed now.
     try await end(running.withLock { $0 }, log)
   }
 
@@ -102,7 +103,7 @@ struct ServeRun {
     _ log: EmbeddedLog, sendingBy sender: (any PushNotificationSender)?, _ gate: StartGate,
     _ configuration: HansardServer.Configuration, _ logger: Logger
   ) async throws -> Running {
-    let opened = try await open(log, gate, logger)
+    let opened = try await open(log, gate, configuration.metrics, logger)
     let pushing: PushService?
     do {
       pushing = try await startPush(by: sender, opened, logger)
@@ -147,7 +148,9 @@ struct ServeRun {
     server.serve(through: gate, configuration, logger: logger)
   }
 
-  private func configuration(_ certificate: TLSConfiguration?, _ logger: Logger) -> HansardServer.Configuration {
+  private func configuration(
+    _ certificate: TLSConfiguration?, _ metrics: ServeMetrics, _ logger: Logger
+  ) -> HansardServer.Configuration {
     var configuration = HansardServer.Configuration(
       host: settings.listen.host, port: settings.listen.port, servesBench: servesBench)
     configuration.servesConformance = servesConformance
@@ -159,6 +162,8 @@ struct ServeRun {
     configuration.deepLink = settings.deepLink
     configuration.legacyStatus = settings.identity.legacyStatus
     configuration.endCursor = settings.identity.endCursor
+    configuration.metrics = metrics.factory
+    configuration.metricsEndpoint = metrics.endpoint
     return configuration
   }
 
@@ -195,7 +200,9 @@ struct ServeRun {
       isOpen: { opened.chat.live.isOpen($0, $1, of: $2) }, threads: pushThreads)
   }
 
-  private func open(_ log: EmbeddedLog, _ gate: StartGate, _ logger: Logger) async throws -> ServiceOpening.Opened {
+  private func open(
+    _ log: EmbeddedLog, _ gate: StartGate, _ metrics: any MetricsFactory, _ logger: Logger
+  ) async throws -> ServiceOpening.Opened {
     let bar = ProgressBar("read models", total: log.head.value, unit: .items("events"))
     defer { bar.finish() }
     var opening = ServiceOpening(
@@ -204,6 +211,7 @@ struct ServeRun {
     opening.media = settings.media
     opening.rules = settings.identity.rules
     opening.quotas = settings.quotas
+    opening.metrics = metrics
     return try await opening.open(log: log, lastTime: log.lastTime) { progress in
       bar.update(progress.slowest.position.value, of: progress.head.value)
       gate.report(progress)

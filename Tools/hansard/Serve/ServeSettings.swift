@@ -15,6 +15,7 @@ struct ServeSettings: Sendable {
   let identity: IdentityOptions
   let protection: ProtectionSettings
   let quotas: Quotas
+  let metrics: MetricsSettings
 
   /// The directory of the read models.
   var readModelsDirectory: String { data + "/views" }
@@ -45,6 +46,7 @@ struct ServeSettings: Sendable {
     identity = IdentityOptions(&reader)
     protection = ProtectionSettings(&reader)
     quotas = Quotas(&reader)
+    metrics = MetricsSettings(&reader)
   }
 
   /// - Parameters:

@@ -1,0 +1,59 @@
+import CoreMetrics
+import HTTPTypes
+import ServerMetrics
+
+/// Counts requests by route, method and class of the status. All of its metrics are made at the start, because the path and
+/// the method of a request are chosen by the client.
+struct HTTPMetrics: Sendable {
+  private struct Meters: Sendable {
+    /// By the first digit of the status; the first one counts requests without a response.
+    let requests: [Counter]
+    let time: Timer
+
+    init(_ factory: any MetricsFactory, route: String, method: String) {
+      requests = HTTPMetrics.statusClasses.map {
+        factory.counter(.requests, ("route", route), ("method", method), ("status", $0))
+      }
+      time = factory.timer(.requestSeconds, ("route", route), ("method", method))
+    }
+  }
+
+  private struct Key: Hashable {
+    let route: String
+    let method: HTTPRequest.Method
+  }
+
+  private static let statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"]
+  /// The labels of requests that match no route.
+  private static let otherRoute = "none"
+  private static let otherMethod = "other"
+
+  private let inFlight: Meter
+  private let routes: [Key: Meters]
+  private let others: Meters
+
+  /// - Parameter routes: the paths as they are declared, and their methods.
+  init(_ factory: any MetricsFactory, routes: [(path: String, method: HTTPRequest.Method)]) {
+    inFlight = factory.meter(.requestsInFlight)
+    let meters = routes.map { path, method in
+      (Key(route: path, method: method), Meters(factory, route: path, method: method.rawValue))
+    }
+    self.routes = Dictionary(meters) { first, _ in first }
+    others = Meters(factory, route: Self.otherRoute, method: Self.otherMethod)
+  }
+
+  func begin() { inFlight.increment() }
+
+  /// - Parameters:
+  ///   - route: the path as it is declared; nil if the request matched none.
+  ///   - status: nil if there is no response, because the client is gone.
+  func end(_ route: String?, _ method: HTTPRequest.Method, _ status: HTTPResponse.Status?, _ time: Duration) {
+    inFlight.decrement()
+    // HEAD is served by the route of GET.
+    let method = method == .head ? .get : method
+    let meters = route.flatMap { routes[Key(route: $0, method: method)] } ?? others
+    let statusClass = min(max(0, (status?.code ?? 0) / 100), Self.statusClasses.count - 1)
+    meters.requests[statusClass].increment()
+    meters.time.record(time)
+  }
+}
