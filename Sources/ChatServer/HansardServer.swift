@@ -32,6 +32,8 @@ package struct HansardServer: Sendable {
     package var tls: TLSConfiguration?
     /// The form of the link that an invite is shared as.
     package var deepLink = DeepLink.default
+    /// Nil if requests are not logged.
+    package var accessLog: AccessLog?
     /// Where metrics are kept.
     package var metrics: any MetricsFactory = NOOPMetricsHandler.instance
     /// Where they are served; nil if they are not.
@@ -86,7 +88,8 @@ package struct HansardServer: Sendable {
     let engines = engines(configuration, services, origins, addresses, logger)
     let responder = ObservedResponder(
       next: router(configuration, limiter, addresses, opening, origins, engines, gate.problems).buildResponder(),
-      metrics: HTTPMetrics(configuration.metrics, routes: routes(configuration, engines)))
+      metrics: HTTPMetrics(configuration.metrics, routes: routes(configuration, engines)),
+      accessLog: configuration.accessLog)
     let sync = SyncSocketAdmission(
       services: services, tickets: tickets, origins: origins, addresses: addresses, logger: logger)
     gate.open(

@@ -65,7 +65,8 @@ struct HTTPService<Responder: HTTPResponder>: Service where Responder.Context ==
   private func response(to request: Request, on channel: any Channel) async throws -> Response {
     var response: Response
     do {
-      response = try await responder.respond(to: request, context: ServerContext(on: channel, logger))
+      let context = ServerContext(on: channel, logger, trace: TraceContext(request.headers))
+      response = try await responder.respond(to: request, context: context)
     } catch let error as HTTPParserError {
       throw error
     } catch {

@@ -57,6 +57,8 @@ package struct KeySetFetcher: Sendable {
   private func get(_ url: String) async throws -> FetchedKeySet {
     var request = HTTPClientRequest(url: url)
     request.headers.add(name: "Accept", value: "application/json")
+    // The request that needed the keys first waits for this one.
+    if let trace = TraceContext.current { request.headers.add(name: "traceparent", value: trace.traceparent) }
     let response = try await client.execute(request, deadline: .distantFuture)
     guard response.status == .ok else { throw KeySetError.status(response.status.code) }
     let body = try await response.body.collect(upTo: Self.setBytes)

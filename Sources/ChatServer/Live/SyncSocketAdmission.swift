@@ -24,7 +24,7 @@ struct SyncSocketAdmission: WebSocketAdmission {
 
   func accept(_ request: HTTPRequest, on channel: any Channel) async -> WebSocketAcceptance? {
     let request = Request(head: request, body: RequestBody(buffer: ByteBuffer()))
-    var context = ServerContext(on: channel, logger)
+    var context = ServerContext(on: channel, logger, trace: TraceContext(request.headers))
     guard origins.allows(request.head), (try? addresses.admit(request, &context)) != nil else { return nil }
     let origin = CommandOrigin(
       channel: channel, address: context.address, forwardedFor: request.headers[.xForwardedFor],

@@ -45,6 +45,8 @@ struct ServerContext: RequestContext {
   let channel: any Channel
   /// The other end of the connection.
   private(set) var peer: NetworkAddress?
+  /// The trace that the request belongs to; nil if it has none.
+  private(set) var trace: TraceContext?
   /// The client's address, if it is known.
   var address: NetworkAddress?
   /// The status of the address's rate limit; nil if the request was not counted.
@@ -57,11 +59,17 @@ struct ServerContext: RequestContext {
   }
 
   /// The context of a request that did not arrive as one.
-  /// - Parameter client: its address, if the channel may be closed already.
-  init(on channel: any Channel, client: NetworkAddress? = nil, _ logger: Logger) {
+  /// - Parameters:
+  ///   - client: its address, if the channel may be closed already.
+  ///   - trace: added to every line of the log, as the request's ID is.
+  init(
+    on channel: any Channel, client: NetworkAddress? = nil, _ logger: Logger, trace: TraceContext? = nil
+  ) {
     var logger = logger
+    for (key, value) in trace?.metadata ?? [:] { logger[metadataKey: key] = value }
     logger[metadataKey: Self.requestIDKey] = .stringConvertible(RequestID())
     self.init(source: ApplicationRequestContextSource(channel: channel, logger: logger))
     peer = client ?? peer
+    self.trace = trace
   }
 }

@@ -59,7 +59,7 @@ class Key:
 
 
 class Issuer:
-    """Publishes `keys` and counts the requests for them. Set `status` to make it respond with an error or a
+    """Publishes `keys`, counts the requests for them and keeps the traces that they belong to. Set `status` to make it respond with an error or a
     redirect."""
 
     def __init__(self, *keys: Key, cache_control: str | None = None):
@@ -68,11 +68,13 @@ class Issuer:
         self.status = 200
         self.body: bytes | None = None
         self.fetches = 0
+        self.traces: list[str | None] = []
         issuer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 issuer.fetches += 1
+                issuer.traces.append(self.headers["traceparent"])
                 body = issuer.body
                 if body is None:
                     # An unsupported key. It must not prevent the use of the other keys.

@@ -46,7 +46,7 @@ struct ServeRun {
   private func serve(
     sendingBy sender: (any PushNotificationSender)?, _ certificate: TLSConfiguration?, _ metrics: ServeMetrics
   ) async throws {
-    let logger = Self.logger()
+    let logger = settings.log.logger()
     let log = try EmbeddedLog.open(directory: settings.data, options: metrics.logOptions(logger))
     report(log.recovery, to: logger)
     let gate = StartGate()
@@ -162,6 +162,7 @@ struct ServeRun {
     configuration.deepLink = settings.deepLink
     configuration.legacyStatus = settings.identity.legacyStatus
     configuration.endCursor = settings.identity.endCursor
+    configuration.accessLog = settings.log.accessLog()
     configuration.metrics = metrics.factory
     configuration.metricsEndpoint = metrics.endpoint
     return configuration
@@ -234,13 +235,5 @@ struct ServeRun {
     print("\nHansard listens on \(url), data in \(settings.data).")
     print("The lines above are a first conversation. To try it, paste them into a shell.")
     fflush(nil)
-  }
-
-  /// Logs to standard error, by default from `notice` on, which includes each problem that a client gets. `LOG_LEVEL` changes the level.
-  private static func logger() -> Logger {
-    var logger = Logger(label: "hansard") { StreamLogHandler.standardError(label: $0) }
-    let level = ProcessInfo.processInfo.environment["LOG_LEVEL"].flatMap { Logger.Level(rawValue: $0) }
-    logger.logLevel = level ?? .notice
-    return logger
   }
 }

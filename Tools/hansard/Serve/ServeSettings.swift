@@ -16,6 +16,7 @@ struct ServeSettings: Sendable {
   let protection: ProtectionSettings
   let quotas: Quotas
   let metrics: MetricsSettings
+  let log: LogSettings
 
   /// The directory of the read models.
   var readModelsDirectory: String { data + "/views" }
@@ -47,6 +48,7 @@ struct ServeSettings: Sendable {
     protection = ProtectionSettings(&reader)
     quotas = Quotas(&reader)
     metrics = MetricsSettings(&reader)
+    log = LogSettings(&reader)
   }
 
   /// - Parameters:
