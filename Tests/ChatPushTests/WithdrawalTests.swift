@@ -99,7 +99,7 @@ import Testing
     script.room(tea, .lifecycle(.deleted), by: anna)
     #expect(try found(script, gone) == .withdrawn(.deleted) && text(found(script, kept)) == "of another room")
     let queue = try build(script.events)
-    let texts = try queue.read { try String.fetchAll($0, sql: "SELECT text FROM pushContent WHERE isMessage = 1") }
+    let texts = try queue.read { try String.fetchAll($0, sql: "SELECT text FROM pushContent WHERE ordinal IS NOT NULL") }
     #expect(texts == ["of another room"])
     // The state between the transaction of the deletion and the removal of the rows.
     let uncleared = try build(script.events.dropLast())
@@ -110,7 +110,7 @@ import Testing
         [script.events[last]], after: LogPosition(UInt64(last)), with: &projection, to: database)
     }
     try uncleared.read { (database) throws in
-      #expect(try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM pushContent WHERE isMessage = 1") == 2)
+      #expect(try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM pushContent WHERE ordinal IS NOT NULL") == 2)
       #expect(
         try PushQueries(database).notification(PushNotificationKey(position: gone, user: ben, device: bensPhone))
           == .withdrawn(.deleted))

@@ -122,3 +122,16 @@ def test_only_a_later_notification_of_the_same_kind_and_room_replaces_a_silent_o
     run = run_of(caused=CAUSED | {(9, "a1"): later})
     run._check_replaced({(position, DEVICE.user, DEVICE.id)})
     assert [problem in found for found in run.problems] == ([True] if problem else [])
+
+
+@pytest.mark.parametrize(("position", "later", "problem"), [
+    (7, Caused("update", TEA, DEVICE), None),
+    (7, Caused("sent", TEA, DEVICE), None),
+    (7, Caused("update", CAKE, DEVICE), "but was not"),
+    (7, Caused("message", TEA, DEVICE), "but was not"),
+    (9, Caused("update", TEA, DEVICE), "the update at 9 was dropped as read"),
+])
+def test_only_the_notification_of_a_message_that_was_read_later_is_dropped(position, later, problem):
+    run = run_of(caused={(7, "a1"): Caused("message", TEA, DEVICE), (9, "a1"): later})
+    run._check_read({(position, DEVICE.user, DEVICE.id)})
+    assert [problem in found for found in run.problems] == ([True] if problem else [])

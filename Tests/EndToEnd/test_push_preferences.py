@@ -560,6 +560,7 @@ CHANGES = {
         "mentions_only", None, None),
     "mute": (
         lambda user, room, phone: user.put(f"{room.path}/mute", {"until": EVER}), "muted_room", "muted_room", None),
+    "read": (lambda user, room, phone: read_all(user, room), "already_read", "already_read", None),
     "changes off": (
         lambda user, room, phone: user.put(f"/v1/devices/{phone}", {"apnsToken": phone}), None, None,
         "room_changes_off"),
@@ -569,6 +570,11 @@ CHANGES = {
     "previews off": (
         lambda user, room, phone: user.patch(PREFERENCES, {"showsPreviews": False}), None, None, None),
 }
+
+
+def read_all(user: Person, room: Room) -> None:
+    newest = user.get(f"{room.path}/messages?limit=1")["messages"][0]
+    user.put(f"{room.path}/read-marker", {"messageId": newest["id"]})
 
 
 def test_preferences_that_change_apply_to_what_waits(posting, receiver, gate):

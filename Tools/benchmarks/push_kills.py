@@ -79,7 +79,8 @@ def main():
     print(
         f"\n{run.kills} kills, {plan.devices:,} devices, {run.counts['send']:,} messages, "
         f"{run.counts['read']:,} markers moved, {time.monotonic() - run.began:.0f} s\n"
-        f"{run.counts['notifications']:,} notifications; {run.counts['replaced']:,} more were replaced; "
+        f"{run.counts['notifications']:,} notifications; {run.counts['replaced']:,} more were replaced, and "
+        f"{run.counts['dropped']:,} dropped because the message was read; "
         f"{run.counts['retries']:,} were sent again after an error, "
         f"{run.counts['late']:,} after a late response and {run.counts['repeats']:,} after a kill")
     for name, count in sorted(run.counts.items()):
@@ -88,7 +89,7 @@ def main():
     if run.problems:
         sys.exit(f"error: {run.report()}\nThe data and the server's output are in {folder}.")
     check_data(server.data)
-    print("Each device got each notification, and shows the right badge. The log is intact.")
+    print("Each device got each notification that was still needed, and shows the right badge. The log is intact.")
     if not options.keep:
         shutil.rmtree(folder)
 

@@ -114,6 +114,8 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
   case kindMuted = 13
   /// The device no longer wanted changes of rooms.
   case roomChangesOff = 14
+  /// The user had read the message.
+  case alreadyRead = 15
 
   /// What the tools print.
   package var name: String {
@@ -131,6 +133,7 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
     case .replaced: "replaced"
     case .rejected: "rejected"
     case .kindMuted: "kind_muted"
+    case .alreadyRead: "already_read"
     case .roomChangesOff: "room_changes_off"
     }
   }

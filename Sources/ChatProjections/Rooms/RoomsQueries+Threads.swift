@@ -1,3 +1,4 @@
+package import ChatDomain
 package import ChatPrimitives
 
 /// A thread as one of its followers sees it.
@@ -112,6 +113,18 @@ extension RoomsQueries {
   package func root(ofThread root: UInt64, in room: RoomID) throws -> MessageID? {
     try CachedStatement(database, "SELECT rootId FROM thread WHERE roomId = ? AND root = ?")
       .first(room, root) { try $0.id() }
+  }
+
+  /// Where the newest message of a room's timeline, or of one of its threads, is. Nil if there is none.
+  /// - Parameter thread: the ordinal of the thread's root; zero for the timeline.
+  package func newestMessage(in room: RoomID, thread: UInt64) throws -> MessageLocation? {
+    let sql =
+      thread == 0
+      ? "SELECT lastOrdinal FROM room WHERE id = ? AND ? = 0"
+      : "SELECT lastOrdinal FROM thread WHERE roomId = ? AND root = ?"
+    return try CachedStatement(database, sql).first(room, thread) {
+      MessageLocation(thread: thread, ordinal: try $0.unsigned())
+    }
   }
 
   /// The users who follow a thread.

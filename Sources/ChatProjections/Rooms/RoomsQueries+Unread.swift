@@ -19,7 +19,7 @@ extension RoomsQueries {
   }
 
   /// `MemberRow.readThrough` as an SQL expression.
-  static let readThrough = "MIN(member.marker, IFNULL(member.unreadFrom - 1, member.marker))"
+  package static let readThrough = "MIN(member.marker, IFNULL(member.unreadFrom - 1, member.marker))"
 
   /// The values from which an unread count is computed.
   struct UnreadParts {

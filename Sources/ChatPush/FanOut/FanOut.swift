@@ -175,7 +175,7 @@ extension PushEvent {
     case .deletion: [.update, .roomChange]
     case .added(_, let added): user == added && user != actor ? [.added, .roomChange] : [.roomChange]
     case .departed(_, let departed): user == departed ? [.update] : [.roomChange]
-    case .reading: [.update]
+    case .reading, .blocks: [.update]
     case .invitation: [.invitation]
     case .room: [.roomChange]
     }

@@ -14,6 +14,8 @@ package struct PushContent: Sendable, Hashable {
   package var message: MessageID?
   /// The root of the message's thread, or of the thread that was read; nil in the room's own timeline.
   package var thread: MessageID?
+  /// Where the message is, if the event is that it was sent.
+  package var location: MessageLocation?
   /// Who caused the event; for a message its author. Nil if a service did.
   package var sender: UserID?
   /// The newest message whose notification can be removed.
@@ -84,7 +86,7 @@ package struct PushContent: Sendable, Hashable {
     case .reading(_, _, let through, _): clearedThrough = through
     case .invitation(let id, _): workspace = id
     case .room(_, let id): message = id
-    case .added, .departed: break
+    case .added, .departed, .blocks: break
     }
   }
 

@@ -21,9 +21,11 @@ package struct PushEvent: Sendable, Hashable {
     /// The user left, or was removed or banned.
     case departed(RoomID, UserID)
     /// The user read the room, or the thread whose root has the ordinal `thread`. `through` is the newest message that
-    /// was read; nil if the user marked messages as unread.
+    /// was read; nil if the user marked messages as unread, or muted or unmuted the room, which only changes the badge.
     case reading(RoomID, UserID, through: MessageID?, thread: UInt64?)
     case invitation(WorkspaceID, UserID)
+    /// The user blocked or unblocked another user, which changes the badge.
+    case blocks(UserID)
     /// Anything else that members see in the room.
     case room(RoomID, MessageID?)
   }
@@ -62,6 +64,7 @@ package struct PushEvent: Sendable, Hashable {
     switch recorded.event {
     case .room(let room, let event): change = Change(event, in: room)
     case .workspace(let workspace, .invitations(.invited(let user, _))): change = .invitation(workspace, user)
+    case .user(let user, .blocks): change = .blocks(user)
     case .workspace, .user, .server: change = nil
     }
     guard let change else { return nil }
@@ -71,20 +74,20 @@ package struct PushEvent: Sendable, Hashable {
     if case .room(_, .messages(.sent(_, let author, _, _))) = recorded.event { actor = author }
   }
 
-  /// The room that it belongs to; nil for an event of a workspace.
+  /// The room that it belongs to; nil for an event of a workspace or a user.
   package var room: RoomID? {
     switch change {
     case .message(let room, _), .reaction(let room, _, _, _), .deletion(let room, _, _), .added(let room, _),
       .departed(let room, _), .reading(let room, _, _, _), .room(let room, _):
       room
-    case .invitation: nil
+    case .invitation, .blocks: nil
     }
   }
 
   /// The only user whom it concerns; nil if it concerns the members of the room.
   package var onlyUser: UserID? {
     switch change {
-    case .reading(_, let user, _, _), .invitation(_, let user): user
+    case .reading(_, let user, _, _), .invitation(_, let user), .blocks(let user): user
     case .message, .reaction, .deletion, .added, .departed, .room: nil
     }
   }
@@ -111,10 +114,11 @@ extension PushEvent.Change {
     case .reading(.markerMoved(let user, let id, _)): self = .reading(room, user, through: id, thread: nil)
     case .threads(.markerMoved(let user, let id, let location)):
       self = .reading(room, user, through: id, thread: location.thread)
-    case .reading(.markedUnread(let user, _, _)): self = .reading(room, user, through: nil, thread: nil)
+    case .reading(.markedUnread(let user, _, _)), .members(.muted(let user, _)):
+      self = .reading(room, user, through: nil, thread: nil)
     // A new or deleted room has nothing to show. The other events concern nobody else, or apps do not show them.
     case .lifecycle(.created), .lifecycle(.deleted), .sharing, .members(.admissionRepeated), .members(.unbanned),
-      .members(.silenced), .members(.muted), .members(.notificationsSet), .threads(.followingSet), .scheduling,
+      .members(.silenced), .members(.notificationsSet), .threads(.followingSet), .scheduling,
       .reports, .erased:
       return nil
     }

@@ -6,6 +6,8 @@ import ChatProjections
 struct CurrentUser {
   /// Nil if the user is not a member of the room.
   var joined: LogPosition?
+  /// The ordinal up to which the user has read the room, or the thread of the message. Nil if the user has no marker there.
+  var readThrough: UInt64?
   var mutedUntil: Timestamp?
   var roomLevel: NotificationLevel?
   var isDisabled = false
@@ -14,7 +16,7 @@ struct CurrentUser {
 
   static func read(_ row: inout RowReader) throws -> CurrentUser {
     CurrentUser(
-      joined: try row.optional { try $0.position() }, mutedUntil: try row.optional { try $0.time() },
+      joined: try row.optional { try $0.position() }, readThrough: try row.optional { try $0.unsigned() }, mutedUntil: try row.optional { try $0.time() },
       roomLevel: try row.optional { try $0.choice() }, isDisabled: try row.number() != 0,
       hasBlockedSender: try row.number() != 0, preferences: try RecipientQueries.readPreferences(&row))
   }
@@ -31,6 +33,10 @@ struct CurrentUser {
     if isDisabled { return .accountDisabled }
     guard let alert = kind.alert else {
       return kind == .roomChange && device?.roomChanges == false ? .roomChangesOff : nil
+    }
+    // What the user has sent is read, but the reminder of it is not seen yet.
+    if let location = content.location, let readThrough, location.ordinal <= readThrough, key.user != content.sender {
+      return .alreadyRead
     }
     if let mutedUntil, mutedUntil > content.time { return .mutedRoom }
     if preferences.mutedKinds.contains(alert) { return .kindMuted }

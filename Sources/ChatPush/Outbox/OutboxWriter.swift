@@ -40,19 +40,18 @@ struct OutboxWriter {
   }
 
   private func add(_ content: PushContent, of event: PushEvent) throws {
-    var isMessage = false
-    if case .message = event.change { isMessage = true }
     try CachedStatement(
       database,
       """
       INSERT INTO pushContent (
-        position, \(PushQueries.contentColumns), isMessage, isDeleted
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+        position, \(PushQueries.contentColumns), isDeleted
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
       """
     ).run(
-      event.position, content.time, content.room, content.workspace, content.message, content.thread, content.sender,
+      event.position, content.time, content.room, content.workspace, content.message, content.thread, content.location?.thread,
+      content.location?.ordinal, content.sender,
       content.clearedThrough, content.spaceName, content.senderNickname, content.emoji, content.attachment?.contentType,
-      content.attachment?.name, content.custom?.type, content.custom?.body, content.text, isMessage)
+      content.attachment?.name, content.custom?.type, content.custom?.body, content.text)
   }
 
   /// Notifications that are still waiting use the current text of the message. For a deleted message, the content loses
@@ -62,7 +61,7 @@ struct OutboxWriter {
     switch event {
     case .messages(.edited(let message, _, let edit)):
       try CachedStatement(
-        database, "UPDATE pushContent SET text = ? WHERE roomId = ? AND messageId = ? AND isMessage = 1"
+        database, "UPDATE pushContent SET text = ? WHERE roomId = ? AND messageId = ? AND ordinal IS NOT NULL"
       ).run(PushContent.beginning(of: edit?.text ?? "", bytes: PushContent.textBytes), room, message)
     case .messages(.deleted(let message, _)):
       try CachedStatement(
@@ -122,8 +121,10 @@ extension PushContent {
       }
     let nickname = try event.actor.flatMap { try rooms.nicknames(of: [$0])[$0] }
     self.init(event, spaceName: space ?? "", senderNickname: nickname ?? "")
-    if case .reading(let room, _, _, let thread?) = event.change {
-      self.thread = try rooms.root(ofThread: thread, in: room)
+    switch event.change {
+    case .message(let room, let message): location = try rooms.newestMessage(in: room, thread: message.thread?.ordinal ?? 0)
+    case .reading(let room, _, _, let thread?): self.thread = try rooms.root(ofThread: thread, in: room)
+    case .reading, .reaction, .deletion, .added, .departed, .invitation, .room, .blocks: break
     }
   }
 }

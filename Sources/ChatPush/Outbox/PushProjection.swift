@@ -140,7 +140,7 @@ extension FanOut.RoomContext {
     case .deletion(let room, _, let location) where location.isInThread:
       isDirect = try rooms.room(room)?.kind == .direct
       followers = try rooms.followers(ofThread: location.thread, in: room)
-    case .deletion, .reaction, .added, .departed, .reading, .invitation, .room: break
+    case .deletion, .reaction, .added, .departed, .reading, .invitation, .room, .blocks: break
     }
   }
 }

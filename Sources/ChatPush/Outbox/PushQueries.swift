@@ -83,7 +83,7 @@ package struct PushQueries: ReadModelQueries {
 
   /// The columns of `PushContent`, in the order in which they are read.
   static let contentColumns = """
-    time, roomId, workspaceId, messageId, threadId, sender, clearedThrough, spaceName, senderNickname, emoji, fileType,
+    time, roomId, workspaceId, messageId, threadId, thread, ordinal, sender, clearedThrough, spaceName, senderNickname, emoji, fileType,
     fileName, customType, customBody, text
     """
 
@@ -161,7 +161,9 @@ package struct PushQueries: ReadModelQueries {
     try CachedStatement(
       database,
       """
-      SELECT member.joinedPosition, member.mutedUntil, member.notifications,
+      SELECT member.joinedPosition, CASE WHEN ?4 = 0 THEN \(RoomsQueries.readThrough) ELSE (
+          SELECT marker FROM threadFollower WHERE roomId = ?3 AND root = ?4 AND threadFollower.userId = ?1
+        ) END, member.mutedUntil, member.notifications,
         EXISTS (SELECT 1 FROM disabledUser WHERE userId = ?1),
         EXISTS (SELECT 1 FROM block WHERE blockedId = ?2 AND blockerId = ?1),
         preference.notifications, preference.mutedKinds, preference.quietFrom, preference.quietTo, preference.timeZone,
@@ -170,7 +172,8 @@ package struct PushQueries: ReadModelQueries {
       LEFT JOIN member ON member.roomId = ?3 AND member.userId = asked.userId
       LEFT JOIN pushPreference AS preference ON preference.userId = asked.userId
       """
-    ).first(key.user, content.sender, content.room, read: CurrentUser.read) ?? CurrentUser()
+    ).first(key.user, content.sender, content.room, content.location?.thread ?? 0, read: CurrentUser.read)
+      ?? CurrentUser()
   }
 
   private static func readDelivery(_ row: inout RowReader) throws -> FanOut.Delivery {
@@ -185,6 +188,8 @@ package struct PushQueries: ReadModelQueries {
     content.workspace = try row.optional { try $0.id() }
     content.message = try row.optional { try $0.id() }
     content.thread = try row.optional { try $0.id() }
+    let (thread, ordinal) = try (row.optional { try $0.unsigned() }, row.optional { try $0.unsigned() })
+    if let thread, let ordinal { content.location = MessageLocation(thread: thread, ordinal: ordinal) }
     content.sender = try row.optional { try $0.id() }
     content.clearedThrough = try row.optional { try $0.id() }
     content.spaceName = try row.text()

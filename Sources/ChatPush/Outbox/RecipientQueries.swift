@@ -24,7 +24,8 @@ struct RecipientQueries {
     guard event.silence == nil else { return false }
     return switch event.change {
     case .message(let room, _), .deletion(let room, _, _): try hasRecipients(in: room)
-    case .reading(_, let user, _, _), .invitation(_, let user): try hasDevice(user, besides: event.device)
+    case .reading(_, let user, _, _), .invitation(_, let user), .blocks(let user):
+      try hasDevice(user, besides: event.device)
     case .reaction(let room, _, _, let author):
       try author.map { try $0 != event.actor && hasDevice($0) } ?? false || wantsChanges(in: room)
     case .added(let room, let user), .departed(let room, let user): try hasDevice(user) || wantsChanges(in: room)
@@ -107,7 +108,7 @@ struct RecipientQueries {
   private static func subject(of event: PushEvent, _ selection: Selection) -> (only: Bool, besides: UserID?) {
     guard case .notifiable = selection else { return (false, nil) }
     return switch event.change {
-    case .message, .deletion, .reading, .invitation: (false, nil)
+    case .message, .deletion, .reading, .invitation, .blocks: (false, nil)
     case .reaction(_, _, _, let author): (true, author)
     case .added(_, let user): (true, user)
     case .departed, .room: (true, nil)

@@ -1227,7 +1227,7 @@ nonisolated struct Hansard_V1_PushOutcome: Sendable {
 
   /// The reason for result 3: 1 expired, 2 attempts used up, 3 deleted, 4 left, 5 account disabled, 6 muted room, 7
   /// notifications off, 8 mentions only, 9 blocked, 10 room open, 11 replaced by a newer one, 12 rejected by the provider, 13
-  /// kind muted, 14 room changes off. 0 if it was recorded before reasons existed.
+  /// kind muted, 14 room changes off, 15 already read. 0 if it was recorded before reasons existed.
   var reason: UInt32 = 0
 
   /// What the provider last responded, at most 64 bytes. Empty if it was delivered or nothing was sent.

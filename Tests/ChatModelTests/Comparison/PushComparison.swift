@@ -155,6 +155,9 @@ struct PushComparison {
     if user.disabled != nil { return .withdrawn(.accountDisabled) }
     let device = user.device(notification.key.device)
     if let alert = kind.alert {
+      if let message = about.message.flatMap({ room?.message($0) }), hasRead(message, member, since: notification.key.position) {
+        return .withdrawn(.alreadyRead)
+      }
       if let muted = member?.mutedUntil, muted > notification.time { return .withdrawn(.mutedRoom) }
       if user.preferences.mutedKinds.contains(alert) { return .withdrawn(.kindMuted) }
       let levels = [member?.notifications ?? user.preferences.notifications, device?.description.notifications ?? .all]
@@ -174,6 +177,14 @@ struct PushComparison {
       showsPreview: notification.showsPreview && user.preferences.showsPreviews)
   }
 
+  /// Whether a member has read a message of somebody else.
+  /// - Parameter position: the event that the notification is about. Only that of the message itself is read with it.
+  private func hasRead(_ message: ModelMessage, _ member: ModelMember?, since position: LogPosition) -> Bool {
+    guard let member, message.sent.position == position, message.author != member.user else { return false }
+    let readThrough = message.root.map { member.threads[$0]?.marker ?? 0 } ?? member.readThrough
+    return message.location.ordinal <= readThrough
+  }
+
   /// Which users an event may concern, and what it is to each.
   private struct Candidates {
     private(set) var kinds: [(UserID, [PushKind])] = []
@@ -189,6 +200,7 @@ struct PushComparison {
       case .workspace(let id, .invitations(.invited(let user, _))):
         subject.workspace = id
         kinds = [(user, [.invitation])]
+      case .user(let user, .blocks): kinds = [(user, [.update])]
       case .workspace, .user, .server: break
       }
     }
@@ -227,7 +239,7 @@ struct PushComparison {
       case .members(.joined), .members(.roleChanged), .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored):
         kinds = members.map { ($0, [.roomChange]) }
       case .reading(.markerMoved(let user, _, _)), .reading(.markedUnread(let user, _, _)),
-        .threads(.markerMoved(let user, _, _)):
+        .threads(.markerMoved(let user, _, _)), .members(.muted(let user, _)):
         kinds = [(user, [.update])]
       default: break
       }

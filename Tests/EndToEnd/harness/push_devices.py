@@ -104,9 +104,9 @@ class Devices:
         missing = {
             (position, name) for position, due in self.due.items() for name in due
             if (position, self.phones[name].token) not in delivered}
-        return {(position, name) for position, name in missing if not self._is_replaced(position, name)}
+        return {(position, name) for position, name in missing if not self._is_unnecessary(position, name)}
 
-    def _is_replaced(self, position: int, name: str) -> bool:
-        """Whether a later silent notification made this one unnecessary."""
+    def _is_unnecessary(self, position: int, name: str) -> bool:
+        """Whether a later silent notification replaced this one, or the user has read the message."""
         row = explained(self.server, {"position": position})[self.phones[name].id]
-        return row["kind"] in SILENT and row.get("outcomeReason") == "replaced"
+        return row.get("outcomeReason") == ("replaced" if row["kind"] in SILENT else "already_read")

@@ -76,8 +76,9 @@ class Settled:
 
     through: int = 0
     single: set[tuple[int, str, str]] = field(default_factory=set)
-    # Those of them that were not sent because a later one replaced them.
+    # Those of them that were not sent because a later one replaced them, or because the user had read the message.
     replaced: set[tuple[int, str, str]] = field(default_factory=set)
+    read: set[tuple[int, str, str]] = field(default_factory=set)
 
     def has(self, position: int, device: Device) -> bool:
         return position <= self.through or (position, device.user, device.id) in self.single
@@ -261,6 +262,8 @@ class PushKills:
                 settled.single.add(notification)
                 if outcome.get("reason") == "replaced":
                     settled.replaced.add(notification)
+                if outcome.get("reason") == "already_read":
+                    settled.read.add(notification)
         return settled
 
     def _all_caused(self) -> dict[tuple[int, str], Caused]:
@@ -307,17 +310,20 @@ class PushKills:
         self.problems += self.services.faults
         self.server.stop()
         self._check_kinds()
-        self._check_replaced(self._recorded().replaced)
+        settled = self._recorded()
+        self._check_replaced(settled.replaced)
+        self._check_read(settled.read)
         self._check_repeats()
 
     def _missing(self) -> set[tuple[int, str]]:
-        """The notifications that were neither delivered nor replaced."""
+        """The notifications that were neither delivered nor unnecessary."""
         delivered = {(arrived.position, arrived.token) for _, arrived in list(self.arrived) if arrived.is_delivered}
         missing = set(self.caused) - delivered
-        if not missing or not all(self.caused[each].is_silent for each in missing):
+        if not missing:
             return missing
+        settled = self._recorded()
         return missing - {
-            (position, device.token) for position, user, id in self._recorded().replaced
+            (position, device.token) for position, user, id in settled.replaced | settled.read
             for device in self.chat.devices[user] if device.id == id}
 
     def _check_kinds(self) -> None:
@@ -347,6 +353,20 @@ class PushKills:
                 self.problems.append(f"the {caused.kind} at {position} was replaced")
             elif newest[token, caused.kind, caused.room] == position:
                 self.problems.append(f"nothing comes after the {caused.kind} at {position}, but it was replaced")
+
+    def _check_read(self, read: set[tuple[int, str, str]]) -> None:
+        """Only the notification of a message is dropped because it was read, and the user read or wrote something later."""
+        newest: dict[tuple[str, str], int] = {}
+        for (position, token), caused in self.caused.items():
+            if caused.is_silent:
+                newest[token, caused.room] = max(newest.get((token, caused.room), 0), position)
+        tokens = {(device.user, device.id): token for token, device in self.by_token.items()}
+        for position, user, id in read:
+            self.counts["dropped"] += 1
+            token = tokens[user, id]
+            caused = self.caused[position, token]
+            if caused.is_silent or newest.get((token, caused.room), 0) < position:
+                self.problems.append(f"the {caused.kind} at {position} was dropped as read, but was not")
 
     def _wait_slowly(self, done: Callable[[], bool], failure: str) -> None:
         """For conditions that are expensive to check."""

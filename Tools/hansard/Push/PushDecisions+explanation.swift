@@ -23,6 +23,7 @@ extension PushDecisions {
     case .added(_, let user), .departed(_, let user): memberId = user
     case .reading(_, let user, let id, _): (memberId, messageId) = (user, id)
     case .invitation(let workspace, let user): (workspaceId, memberId) = (workspace, user)
+    case .blocks(let user): memberId = user
     }
   }
 }
