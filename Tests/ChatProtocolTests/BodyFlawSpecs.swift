@@ -24,7 +24,8 @@ import Testing
 
   @Test("every flaw is found, the unknown fields of an object first")
   func all() throws {
-    let json = #"{"count":"x","parts":[{"id":"x","nam/e~":1},7,{"id":"018f2f4e-6b5a-7c31-9f0e-3d1f5a7b9c01"}],"other":1}"#
+    let json =
+      #"{"count":"x","parts":[{"id":"x","nam/e~":1},7,{"id":"018f2f4e-6b5a-7c31-9f0e-3d1f5a7b9c01"}],"other":1}"#
     #expect(
       try flaws(json) == [
         "/other unknownField", "/text missing", "/count wrongType", "/parts/0/nam~1e~0 unknownField",

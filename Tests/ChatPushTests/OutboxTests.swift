@@ -428,7 +428,9 @@ private func company() -> Script {
         [other.value, 1], [unblocked.value, 1],
       ])
     let badges = try build(script.events).read { database in
-      try Int.fetchAll(database, sql: "SELECT badge FROM outbox WHERE userId = ? ORDER BY position DESC LIMIT 2", arguments: [Data(ben.uuid.bytes)])
+      try Int.fetchAll(
+        database, sql: "SELECT badge FROM outbox WHERE userId = ? ORDER BY position DESC LIMIT 2",
+        arguments: [Data(ben.uuid.bytes)])
     }
     #expect(badges == [6, 5], "the message of the blocked user is in no badge")
     func reason(_ position: LogPosition, _ device: DeviceID) throws -> FanOut.Decision? {

@@ -99,7 +99,9 @@ import Testing
     script.room(tea, .lifecycle(.deleted), by: anna)
     #expect(try found(script, gone) == .withdrawn(.deleted) && text(found(script, kept)) == "of another room")
     let queue = try build(script.events)
-    let texts = try queue.read { try String.fetchAll($0, sql: "SELECT text FROM pushContent WHERE ordinal IS NOT NULL") }
+    let texts = try queue.read {
+      try String.fetchAll($0, sql: "SELECT text FROM pushContent WHERE ordinal IS NOT NULL")
+    }
     #expect(texts == ["of another room"])
     // The state between the transaction of the deletion and the removal of the rows.
     let uncleared = try build(script.events.dropLast())

@@ -27,7 +27,8 @@ private final class WrittenPiece: Sendable {
 struct DownloadSpecs {
   private func connection(isWritable: Bool) throws -> EmbeddedChannel {
     let channel = EmbeddedChannel()
-    try channel.pipeline.syncOperations.addHandler(RequestGuard(ConnectionSettings(), ProblemLog(), Logger(label: "test")))
+    try channel.pipeline.syncOperations.addHandler(
+      RequestGuard(ConnectionSettings(), ProblemLog(), Logger(label: "test")))
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     channel.isWritable = isWritable
     return channel

@@ -16,7 +16,8 @@ import Testing
   @Test(
     "any other key gets the first 16 bytes of its SHA-256",
     arguments: [
-      ("tea", "a9f74d1e-c36e-bdeb-2da3-f6e5868090cd"), ("00000000-0000-0000-0000-000000000000", "12b9377c-be7e-5c94-e8a7-0d9d23929523"),
+      ("tea", "a9f74d1e-c36e-bdeb-2da3-f6e5868090cd"),
+      ("00000000-0000-0000-0000-000000000000", "12b9377c-be7e-5c94-e8a7-0d9d23929523"),
     ])
   func texts(key: String, id: String) {
     #expect(CommandID(key: key)?.description == id)

@@ -98,7 +98,9 @@ private struct Connection {
         withEncoderConfiguration: .init(), withDecoderLimitConfiguration: .init())
       try handlers.addHandler(HTTP1ToHTTPServerCodec(secure: false))
       let idle = IdleStateHandler(allTimeout: StalledConnections.timeout)
-      try handlers.addHandlers([idle, StalledConnections(), RequestGuard(settings, ProblemLog(), Logger(label: "test"))])
+      try handlers.addHandlers([
+        idle, StalledConnections(), RequestGuard(settings, ProblemLog(), Logger(label: "test")),
+      ])
       try handlers.addHandler(StreamTakeover(admission))
       try handlers.addHandler(router)
       _ = channel

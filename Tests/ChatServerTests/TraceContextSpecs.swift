@@ -31,7 +31,8 @@ struct TraceContextSpecs {
       "0-\(trace)-\(parent)-01", "00-\(trace)-\(parent)", "00-\(trace)-\(parent)-1", "00-\(trace)-\(parent)-0g",
       "00-\(trace.dropLast())-\(parent)-01", "00-\(trace)0-\(parent)-01", "00-\(trace)-\(parent)0-01",
       "00-00000000000000000000000000000000-\(parent)-01", "00-\(trace)-0000000000000000-01", " " + valid,
-      "00-\(trace)-\(parent)-+1", valid + ", " + valid, "cc-\(trace)-\(parent)-01-" + String(repeating: "x", count: 250),
+      "00-\(trace)-\(parent)-+1", valid + ", " + valid,
+      "cc-\(trace)-\(parent)-01-" + String(repeating: "x", count: 250),
     ])
   func malformed(text: String) {
     #expect(TraceContext(text, spanID: 1) == nil)

@@ -29,7 +29,9 @@ import Testing
 
   @Test("an event that only changes something creates nothing")
   func changes() {
-    #expect(ChatEvent.room(room, .messages(.sent(message, author: user, thread: nil, nil))).created == .message(message, room))
+    #expect(
+      ChatEvent.room(room, .messages(.sent(message, author: user, thread: nil, nil))).created == .message(message, room)
+    )
     #expect(ChatEvent.room(room, .members(.left(user))).created == nil)
     #expect(ChatEvent.room(room, .members(.admissionRepeated(user, .member))).created == nil)
     #expect(ChatEvent.user(user, .account(.enabled)).created == nil)

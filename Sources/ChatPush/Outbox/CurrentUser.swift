@@ -16,7 +16,8 @@ struct CurrentUser {
 
   static func read(_ row: inout RowReader) throws -> CurrentUser {
     CurrentUser(
-      joined: try row.optional { try $0.position() }, readThrough: try row.optional { try $0.unsigned() }, mutedUntil: try row.optional { try $0.time() },
+      joined: try row.optional { try $0.position() }, readThrough: try row.optional { try $0.unsigned() },
+      mutedUntil: try row.optional { try $0.time() },
       roomLevel: try row.optional { try $0.choice() }, isDisabled: try row.number() != 0,
       hasBlockedSender: try row.number() != 0, preferences: try RecipientQueries.readPreferences(&row))
   }

@@ -48,7 +48,8 @@ struct OutboxWriter {
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
       """
     ).run(
-      event.position, content.time, content.room, content.workspace, content.message, content.thread, content.location?.thread,
+      event.position, content.time, content.room, content.workspace, content.message, content.thread,
+      content.location?.thread,
       content.location?.ordinal, content.sender,
       content.clearedThrough, content.spaceName, content.senderNickname, content.emoji, content.attachment?.contentType,
       content.attachment?.name, content.custom?.type, content.custom?.body, content.text)
@@ -122,7 +123,8 @@ extension PushContent {
     let nickname = try event.actor.flatMap { try rooms.nicknames(of: [$0])[$0] }
     self.init(event, spaceName: space ?? "", senderNickname: nickname ?? "")
     switch event.change {
-    case .message(let room, let message): location = try rooms.newestMessage(in: room, thread: message.thread?.ordinal ?? 0)
+    case .message(let room, let message):
+      location = try rooms.newestMessage(in: room, thread: message.thread?.ordinal ?? 0)
     case .reading(let room, _, _, let thread?): self.thread = try rooms.root(ofThread: thread, in: room)
     case .reading, .reaction, .deletion, .added, .departed, .invitation, .room, .blocks: break
     }

@@ -144,7 +144,9 @@ struct PushComparison {
     if let message = about.message {
       guard let message = room?.message(message) else { return .withdrawn(.deleted) }
       // The notification of a deletion is about a deleted message.
-      if message.isDeleted, kind.alert != nil, message.revision != notification.key.position { return .withdrawn(.deleted) }
+      if message.isDeleted, kind.alert != nil, message.revision != notification.key.position {
+        return .withdrawn(.deleted)
+      }
       if message.sent.position == notification.key.position { text = message.text }
     }
     let member = room?.member(id)
@@ -155,7 +157,9 @@ struct PushComparison {
     if user.disabled != nil { return .withdrawn(.accountDisabled) }
     let device = user.device(notification.key.device)
     if let alert = kind.alert {
-      if let message = about.message.flatMap({ room?.message($0) }), hasRead(message, member, since: notification.key.position) {
+      if let message = about.message.flatMap({ room?.message($0) }),
+        hasRead(message, member, since: notification.key.position)
+      {
         return .withdrawn(.alreadyRead)
       }
       if let muted = member?.mutedUntil, muted > notification.time { return .withdrawn(.mutedRoom) }
