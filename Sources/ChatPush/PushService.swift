@@ -97,12 +97,12 @@ package final class PushService: Sendable {
   package var storage: ViewStorage { outbox.storage }
 
   /// How far `waiting` counts: a few milliseconds.
-  package static let mostWaiting = 100_000
+  package static let maximumWaiting = 100_000
 
-  /// The number of notifications that have no recorded outcome, up to `mostWaiting`.
+  /// The number of notifications that have no recorded outcome, up to `maximumWaiting`.
   /// - Throws: if the outbox cannot be read.
   package func waiting() async throws -> Int {
-    try await outbox.read { try $0.waiting(atMost: Self.mostWaiting) }
+    try await outbox.read { try $0.waiting(atMost: Self.maximumWaiting) }
   }
 
   /// Stops sending, waits for the notifications in flight, and records their outcomes. Call it while the log still

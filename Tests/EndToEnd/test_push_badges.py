@@ -66,7 +66,7 @@ class Mix:
         """Performs one operation, if it is possible."""
         action = self.source.choice(
             [self.send] * 5 + [self.read] * 3 + [self.mark, self.delete, self.delete, self.reply, self.read_thread,
-                                                 self.react, self.edit, self.leave, self.remove])
+                                                 self.react, self.edit, self.leave, self.remove, self.mute, self.block])
         room = self.source.choice(self.rooms)
         member = self.source.choice(self.inside[room])
         if action(room, member):
@@ -112,6 +112,20 @@ class Mix:
         """A member cannot read a message from before the join, and reading one before the marker changes nothing."""
         response = message and member.person.request("PUT", path, {"messageId": message})
         if response is None or Effect.of_response(response) != Effect.RECORDED:
+            return False
+        member.did(response.json())
+        return True
+
+    def mute(self, room: Room, member: Member) -> bool:
+        until = self.source.choice(["2090-01-01T00:00:00Z", None])
+        member.did(member.person.put(f"{room.path}/mute", {"until": until}))
+        return True
+
+    def block(self, room: Room, member: Member) -> bool:
+        """Blocks another member, or ends it."""
+        other, method = self.source.choice(self.inside[room]), self.source.choice(["PUT", "DELETE"])
+        response = member.person.request(method, f"/v1/me/blocked-users/{other.person.id}")
+        if Effect.of_response(response) != Effect.RECORDED:
             return False
         member.did(response.json())
         return True

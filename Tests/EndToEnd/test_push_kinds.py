@@ -95,16 +95,16 @@ def is_alert(arrived: Arrival, title: str, body: str | None, room: str | None = 
             assert (push.urgency, push.topic) == ("high", arrived.key[:32]) and push.ttl in seconds
 
 
-def is_silent(arrived: Arrival, room: Room, sets_badge: bool = True) -> None:
+def is_silent(arrived: Arrival, room: Room | None, sets_badge: bool = True) -> None:
     """The device shows nothing. The notification replaces an earlier one of the same kind for the same room, thread or
     deleted message."""
     push, fields = arrived.push, arrived.fields
-    collapse = f"{arrived.kind}.{room.id}"
+    collapse = f"{arrived.kind}.{room.id}" if room else f"{arrived.kind}.other"
     if arrived.kind != "roomChange" and "threadId" in fields:
         collapse = f"{arrived.kind}.thread.{fields['threadId']}"
     if arrived.kind == "update" and "messageId" in fields:
         collapse = f"update.deleted.{fields['messageId']}"
-    elif arrived.kind == "update" and "clearedThrough" not in fields:
+    elif room and arrived.kind == "update" and "clearedThrough" not in fields:
         collapse = f"update.other.{room.id}"
     aps = {"content-available": 1} | ({"badge": arrived.badge} if sets_badge else {})
     apns_type = "alert" if sets_badge else "background"
@@ -292,6 +292,28 @@ def test_reading_updates_the_other_devices(cast, room):
         assert arrived.badge == count
 
 
+def test_muting_and_unmuting_update_the_other_devices(cast, room):
+    badge = cast.ben.get("/v1/badge")["unreadCount"]
+    say(cast.anna, room)
+    for until, count in (("2090-01-01T00:00:00Z", badge), (None, badge + 1)):
+        event = cast.ben.put(f"{room.path}/mute", {"until": until})
+        assert cast.devices.decided(event) == {"ben own": "ownDevice", **each(cast.bens_others, "update")}
+        for arrived in cast.devices.arrived(event, *cast.bens_others).values():
+            is_silent(arrived, room)
+            has(arrived, kind="update", roomId=room.id, senderId=cast.ben.id)
+            assert arrived.badge == count
+
+
+def test_blocking_and_unblocking_update_the_other_devices(cast):
+    """It can change the badge of any room, so the notification names none."""
+    path = f"/v1/me/blocked-users/{cast.dora.id}"
+    for event in (cast.ben.put(path), cast.ben.delete(path)):
+        assert cast.devices.decided(event) == {"ben own": "ownDevice", **each(cast.bens_others, "update")}
+        for arrived in cast.devices.arrived(event, "ben apns").values():
+            is_silent(arrived, None)
+            has(arrived, kind="update", senderId=cast.ben.id)
+
+
 def test_reading_a_thread_updates_the_other_devices(cast, room):
     root = say(cast.ben, room, "root")["id"]
     reply = say(cast.anna, room, "reply", threadId=root)
@@ -417,7 +439,6 @@ def test_a_browser_replaces_silent_notifications_of_the_same_kind_and_room_only(
 
 NOBODY = {
     "room created": lambda cast, room: cast.anna.post("/v1/rooms", {"id": new_id(), "name": "New"}),
-    "room muted": lambda cast, room: cast.ben.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"}),
     "level set": lambda cast, room: cast.ben.put(f"{room.path}/notifications", {"level": "mentions"}),
     "preferences set": lambda cast, room: cast.dora.patch("/v1/me/preferences", {"sharesPresence": False}),
     "device registered": lambda cast, room: cast.dora.put(f"/v1/devices/{new_id()}", {}),

@@ -204,14 +204,15 @@ def test_removed_banned_disabled_and_silent_users_are_not_notified(posting, rece
     sent = anna.send(room, "for all of them")
     mentioning = anna.put(room.message(new_id()), {"text": "for the mentioned", "mentions": {"users": [mentioned.id]}})
     refused(receiver, len(phones))
-    departures = {
+    # Their devices only get the `update` about this.
+    updated = {
         banned: anna.put(f"{room.path}/bans/{banned.id}"),
         removed: anna.delete(f"{room.path}/members/{removed.id}"),
         left: left.post(f"{room.path}/leave"),
+        muting: muting.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"}),
+        blocking: blocking.put(f"/v1/me/blocked-users/{anna.id}"),
     }
     world.admin.post(f"/v1/admin/users/{disabled.id}/disable")
-    muting.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"})
-    blocking.put(f"/v1/me/blocked-users/{anna.id}")
     for person, level in ((silent, "none"), (mentioned, "mentions")):
         person.put(
             f"/v1/devices/{phones[person]}",
@@ -226,9 +227,8 @@ def test_removed_banned_disabled_and_silent_users_are_not_notified(posting, rece
     opened(gate, receiver, anna, room)
     # The device that wants only mentions does not get the last message, so `opened` does not wait for it.
     comes_to(posting, mentioning, {phones[mentioned]: ("delivered", None)})
-    # The devices of former members only get the `update` about that.
-    for person, departure in departures.items():
-        comes_to(posting, departure, {phones[person]: ("delivered", None)})
+    for person, event in updated.items():
+        comes_to(posting, event, {phones[person]: ("delivered", None)})
     arrived = delivered(receiver)
     told = sorted(
         (notification["deviceId"], notification["text"]) for notification in arrived if not notification["silent"])
@@ -236,7 +236,7 @@ def test_removed_banned_disabled_and_silent_users_are_not_notified(posting, rece
         [(phones[mentioned], "for the mentioned")]
         + [(phones[staying], text) for text in ("for all of them", "for the mentioned", "the last one")]
     )
-    assert sorted(updates(arrived)) == sorted((phones[person], None) for person in departures)
+    assert sorted(updates(arrived)) == sorted((phones[person], None) for person in updated)
     comes_to(posting, sent, {phones[staying]: ("delivered", None)})
     # The audit shows it too.
     rows = hansard("audit", "--data", posting.data, "--format", "jsonl", "--type", "push.outcomes-recorded").rows

@@ -76,9 +76,10 @@ class Settled:
 
     through: int = 0
     single: set[tuple[int, str, str]] = field(default_factory=set)
-    # Those of them that were not sent because a later one replaced them, or because the user had read the message.
+    # Those of them that were not sent because a later one replaced them.
     replaced: set[tuple[int, str, str]] = field(default_factory=set)
-    read: set[tuple[int, str, str]] = field(default_factory=set)
+    # Those that were not sent because the user had read the message, with the position of the event that says so.
+    read: dict[tuple[int, str, str], int] = field(default_factory=dict)
 
     def has(self, position: int, device: Device) -> bool:
         return position <= self.through or (position, device.user, device.id) in self.single
@@ -263,7 +264,7 @@ class PushKills:
                 if outcome.get("reason") == "replaced":
                     settled.replaced.add(notification)
                 if outcome.get("reason") == "already_read":
-                    settled.read.add(notification)
+                    settled.read[notification] = row["position"]
         return settled
 
     def _all_caused(self) -> dict[tuple[int, str], Caused]:
@@ -323,7 +324,7 @@ class PushKills:
             return missing
         settled = self._recorded()
         return missing - {
-            (position, device.token) for position, user, id in settled.replaced | settled.read
+            (position, device.token) for position, user, id in settled.replaced | set(settled.read)
             for device in self.chat.devices[user] if device.id == id}
 
     def _check_kinds(self) -> None:
@@ -354,18 +355,19 @@ class PushKills:
             elif newest[token, caused.kind, caused.room] == position:
                 self.problems.append(f"nothing comes after the {caused.kind} at {position}, but it was replaced")
 
-    def _check_read(self, read: set[tuple[int, str, str]]) -> None:
-        """Only the notification of a message is dropped because it was read, and the user read or wrote something later."""
-        newest: dict[tuple[str, str], int] = {}
+    def _check_read(self, read: dict[tuple[int, str, str], int]) -> None:
+        """Only the notification of a message is dropped because it was read: the user read or wrote something after it,
+        and before the event that records the drop."""
+        readings: dict[tuple[str, str], list[int]] = defaultdict(list)
         for (position, token), caused in self.caused.items():
             if caused.is_silent:
-                newest[token, caused.room] = max(newest.get((token, caused.room), 0), position)
+                readings[token, caused.room].append(position)
         tokens = {(device.user, device.id): token for token, device in self.by_token.items()}
-        for position, user, id in read:
+        for (position, user, id), recorded in read.items():
             self.counts["dropped"] += 1
             token = tokens[user, id]
             caused = self.caused[position, token]
-            if caused.is_silent or newest.get((token, caused.room), 0) < position:
+            if caused.is_silent or not any(position < each < recorded for each in readings[token, caused.room]):
                 self.problems.append(f"the {caused.kind} at {position} was dropped as read, but was not")
 
     def _wait_slowly(self, done: Callable[[], bool], failure: str) -> None:

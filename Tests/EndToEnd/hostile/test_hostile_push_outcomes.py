@@ -57,7 +57,7 @@ def test_a_kill_amid_many_notifications_that_are_given_up_loses_no_outcome(held)
         {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": "x"} for _ in range(MESSAGES)])
     positions = [result["position"] for result in sent]
     # From here on, none of them may be sent.
-    ben.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"})
+    ben.put(f"{room.path}/notifications", {"level": "none"})
     with disk.syncs_wait("/data/log/"):
         # Each pause between two attempts is about twice as long as the one before. The next attempt finds that nobody
         # is to be notified. All others follow at once, and their outcomes wait to be recorded.
@@ -74,7 +74,7 @@ def test_a_kill_amid_many_notifications_that_are_given_up_loses_no_outcome(held)
         assert all(position > event["settledThrough"] for position in later), "settled before its outcome is recorded"
     assert max(len(event["outcomes"]) for event in events) == OUTCOMES
     assert sorted(set(abandoned(events))) == [first, *positions]
-    # The mute came before any notification but the first was attempted, and nothing is sent again after the kill.
+    # The change came before any notification but the first was attempted, and nothing is sent again after the kill.
     assert {receipt.body["position"] for receipt in receiver.taken()} == {first} and receiver.faults == []
     server.stop()
     check_data(server.data)
