@@ -1,7 +1,6 @@
 package import ChatPrimitives
 
-/// What an event created, if clients can refer to it by IDs of its own. Everything else that an event records is a change
-/// to something that existed before.
+/// What an event created, if it has a path of its own in the API. Every other event changes something that existed before.
 package enum CreatedEntity: Sendable, Hashable {
   case user(UserID)
   case session(SessionID)

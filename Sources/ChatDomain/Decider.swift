@@ -112,6 +112,9 @@ package enum Decision<Event: Sendable & Equatable>: Sendable, Equatable {
   /// - revision: the current revision of what the command changes, which is compared with `If-Match`. Nil if that does
   ///   not exist yet or has none.
   case record([Event], revision: LogPosition? = nil)
+  /// What these events would create exists. They are recorded because they have the idempotency key by which a late retry
+  /// is recognised, or because they change what exists.
+  case recordAgain([Event])
   /// Nothing new is recorded: the log has had it since `stamp`.
   case alreadyDone(Stamp)
 }

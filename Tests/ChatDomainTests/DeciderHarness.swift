@@ -21,7 +21,7 @@ struct DeciderHarness<D: Decider> where D.Event: Traceable {
     switch try D.handle(command, on: basis, directory) {
     case .alreadyDone(let stamp):
       return stamp
-    case .record(let new, _):
+    case .record(let new, _), .recordAgain(let new):
       let stamp = Stamp.at(UInt64(events.count) + 1)
       if let key = CommandKey(of: context) {
         let fingerprint = new.first?.fingerprint?.scoped(to: basis.id.uuid)

@@ -24,9 +24,11 @@ import Testing
       #expect(off.status(of: ProblemMapping(refusal), on: refresh) == nil)
       #expect(on.status(of: ProblemMapping(refusal), on: "/v1/me") == nil)
     }
-    for other: any Error in [Refusal.invalidJSON(.empty), ServiceError.rejected(.accountDisabled)] {
-      #expect(on.status(of: ProblemMapping(other), on: refresh) == nil)
-    }
+    let disabled = ProblemMapping(ServiceError.rejected(.accountDisabled))
+    #expect(on.status(of: disabled, on: refresh)?.code == 418)
+    #expect(on.status(of: disabled, on: "/v1/me") == nil)
+    #expect(off.status(of: disabled, on: refresh) == nil)
+    #expect(on.status(of: ProblemMapping(Refusal.invalidJSON(.empty)), on: refresh) == nil)
     #expect(on.status(of: ProblemMapping(Refusal.accessTokenInvalid), on: "/v1/me") == nil)
     #expect(off.status(of: expired, on: "/v1/me") == nil)
   }

@@ -13,7 +13,7 @@ from harness.times import later
 
 def creations(world: World) -> dict:
     """A request for each kind of thing that can be created: who sends it, the method, the path and the body."""
-    anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    anna, ben, carla, dora = world.users("Anna", "Ben", "Carla", "Dora")
     room, office = anna.room("Tea", ben), anna.workspace("Office")
     sent = anna.send(room, "hello")["id"]
     plan = {"text": "later", "sendAt": later(days=1)}
@@ -34,13 +34,17 @@ def creations(world: World) -> dict:
         "workspace invite": (anna, "POST", f"{office.path}/invites", {}),
         "invitation": (anna, "PUT", f"{office.path}/invitations/{ben.id}", {"role": "member"}),
         "block": (carla, "PUT", f"/v1/me/blocked-users/{ben.id}", None),
+        "ban": (anna, "PUT", f"{room.path}/bans/{dora.id}", None),
     }
 
 
 CREATIONS = [
     "account", "session", "device", "room", "direct room", "message", "scheduled message", "invite", "report", "member",
-    "reaction", "pin", "workspace", "workspace invite", "invitation", "block",
+    "reaction", "pin", "workspace", "workspace invite", "invitation", "block", "ban",
 ]
+
+# Those that another request than a retry can ask for when they exist.
+EXISTING = {"device", "member", "reaction", "pin", "invitation", "block", "ban"}
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +66,10 @@ def test_what_was_created_has_a_location_and_a_repeat_is_marked(world, requests_
         assert api.request("GET", location).status_code in (200, 400), "a service alone sees no rooms"
     again = api.request(method, path, body, key=key)
     assert (again.status_code, again.headers[REPLAYED], "Location" in again.headers) == (200, "true", False)
+    if what in EXISTING:
+        for key in (None, new_id()):
+            other = api.request(method, path, body, key=key)
+            assert (other.status_code, "Location" in other.headers) == (200, False), "it existed"
 
 
 def test_a_change_is_no_creation(anna, ben, room):
@@ -98,7 +106,7 @@ def test_the_request_id_is_a_header_and_in_the_log_of_each_problem(server, world
         (anna, "GET", f"/v1/rooms/{new_id()}", None, "room_not_found", "GET /v1/rooms/{roomId}"),
         (world.nobody, "GET", "/v1/me", None, "access_token_missing", "GET /v1/me"),
         (anna, "POST", "/v1/rooms", {}, "invalid_field", "POST /v1/rooms"),
-        (anna, "GET", "/v1/nothing", None, "route_not_found", "GET NotFound"),
+        (anna, "GET", "/v1/nothing", None, "route_not_found", "GET none"),
     ):
         problem = api.refused(code, method, path, body)
         line = server.problem_line(problem["requestId"])

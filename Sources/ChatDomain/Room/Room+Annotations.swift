@@ -107,11 +107,12 @@ extension RoomDecider {
     _ = try openRoom()
     try MessageRules.emoji(emoji)
     let key = ReactionKey(message: messageKey(id), user: user, emoji: emoji)
-    try (known.reactions[key] ?? .none).requirePlaceForOne()
-    return .record([
-      .annotations(
-        .reactionAdded(id, at: target.location, by: user, emoji: emoji, messageAuthor: target.author))
-    ])
+    let reactions = known.reactions[key] ?? .none
+    try reactions.requirePlaceForOne()
+    let added: [RoomEvent] = [
+      .annotations(.reactionAdded(id, at: target.location, by: user, emoji: emoji, messageAuthor: target.author))
+    ]
+    return reactions.isOwn ? .recordAgain(added) : .record(added)
   }
 
   private func unreact(_ id: MessageID, _ emoji: String) throws(Rejection) -> Decision<RoomEvent> {
@@ -131,12 +132,10 @@ extension RoomDecider {
     if let done = try doneBefore() { return done }
     guard !target.isDeleted else { throw .messageDeleted }
     let room = try openRoom()
-    if let pin = room.pinned[id] {
-      if context.command == nil { return .alreadyDone(pin.pinned) }
-    } else {
-      guard room.pinned.count < Limits.pinsPerRoom else { throw .tooManyPins }
-    }
-    return .record([.annotations(.pinned(id, at: target.location))])
+    let pinned: [RoomEvent] = [.annotations(.pinned(id, at: target.location))]
+    if let pin = room.pinned[id] { return context.command == nil ? .alreadyDone(pin.pinned) : .recordAgain(pinned) }
+    guard room.pinned.count < Limits.pinsPerRoom else { throw .tooManyPins }
+    return .record(pinned)
   }
 
   /// Recorded even if the message is not pinned, for the key. Deleting a message removes its pin.

@@ -255,7 +255,7 @@ extension RoomDecider {
     if let done = try doneBefore() { return done }
     let room = try room()
     if let since = room.banned[user] {
-      return context.command == nil ? .alreadyDone(since) : .record([.members(.banned(user))])
+      return context.command == nil ? .alreadyDone(since) : .recordAgain([.members(.banned(user))])
     }
     try directory.requireRegistered(user)
     guard user != context.actor else { throw .forbidden }

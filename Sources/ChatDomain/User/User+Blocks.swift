@@ -65,7 +65,7 @@ extension UserDecider {
     let user = try authorizedUser()
     if let done = try doneBefore() { return done }
     if let since = user.blockedUsers[other] {
-      return context.command == nil ? .alreadyDone(since) : .record([.blocks(.blocked(other))])
+      return context.command == nil ? .alreadyDone(since) : .recordAgain([.blocks(.blocked(other))])
     }
     guard other != id else { throw .cannotBlockSelf }
     try directory.requireRegistered(other)

@@ -94,7 +94,8 @@ extension WorkspaceDecider {
     }
     let isNew = workspace.members[user] == nil && workspace.invited[user] == nil
     guard !isNew || workspace.invited.count < Limits.invitationsPerWorkspace else { throw .tooManyInvitations }
-    return .record([.invitations(.invited(user, role: role))])
+    let invited: [WorkspaceEvent] = [.invitations(.invited(user, role: role))]
+    return isNew ? .record(invited) : .recordAgain(invited)
   }
 
   private func withdraw(

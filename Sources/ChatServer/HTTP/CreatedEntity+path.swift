@@ -1,7 +1,7 @@
 import ChatDomain
 
 extension CreatedEntity {
-  /// Where the API has it: the path that `Location` names.
+  /// The path of the entity, for `Location`.
   var path: String {
     switch self {
     case .user(let user): "/v1/users/\(user)"

@@ -6,7 +6,7 @@ extension Rejection {
   var field: String? { Self.fields[self] }
 
   private static let fields: [Rejection: String] = [
-    .emptyText: "/text", .textTooLong: "/text", .notAThreadRoot: "/threadId", .replyElsewhere: "/replyTo",
+    .emptyText: "/text", .textTooLong: "/text", .replyElsewhere: "/replyTo",
     .tooManyMentions: "/mentions/users", .tooManyAttachments: "/attachments", .customTypeMalformed: "/type",
     .customBodyTooLong: "/data", .roomNameEmpty: "/name", .roomNameTooLong: "/name", .workspaceNameEmpty: "/name",
     .workspaceNameTooLong: "/name", .topicTooLong: "/topic", .directMembersOutOfRange: "/memberIds",

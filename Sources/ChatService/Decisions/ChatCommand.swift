@@ -86,6 +86,8 @@ package struct ChatOutcome: Sendable {
   package let stamp: Stamp
   /// The events, if they are new; empty for a retry.
   package let events: [RecordedEvent]
+  /// What the command created; nil if it only changed something, or if it existed before.
+  package let created: CreatedEntity?
   /// The room of the command.
   package let room: RoomID?
   /// The workspace of the command.
@@ -94,6 +96,4 @@ package struct ChatOutcome: Sendable {
   package let message: KnownMessage?
 
   package var isNew: Bool { !events.isEmpty }
-  /// What the command created; nil if it only changed something.
-  package var created: CreatedEntity? { events.lazy.compactMap(\.event.created).first }
 }

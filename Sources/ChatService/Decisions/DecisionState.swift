@@ -68,7 +68,7 @@ package struct DecisionState: DecisionMachine {
         let command = WorkspaceCommand.sharing(.createInvite(withFirstExpiry(invite, in: workspace)))
         return try decideWorkspace(workspace, command, request, next)
       case .server(let event):
-        return record([.server(event)], request.context, next)
+        return record([.server(event)], creates: false, request.context, next)
       case .rotateSigningKey:
         return try decideRotation(request, next)
       }
@@ -89,15 +89,16 @@ extension DecisionState {
   private mutating func decideUser(
     _ user: UserID, _ command: UserCommand, _ request: ChatCommand, _ next: LogPosition
   ) throws(Rejection) -> CommitDecision<ChatReply> {
-    switch try UserDecider.handle(command, on: basis(user, command, request, self.user(user, request)), self) {
+    let decision = try UserDecider.handle(command, on: basis(user, command, request, self.user(user, request)), self)
+    switch decision {
     case .alreadyDone(let stamp): return repeated(stamp)
-    case .record(let decided, _):
+    case .record(let decided, _), .recordAgain(let decided):
       var events = decided.map { ChatEvent.user(user, $0) }
       if case .devices(.set(let device, let description)) = command {
         events += UserDecider.movedTokens(to: device, description, of: user, self)
       }
       try checkQuotas(events, request.context)
-      return record(events, request.context, next)
+      return record(events, creates: decision.creates, request.context, next)
     }
   }
 
@@ -109,7 +110,7 @@ extension DecisionState {
       return repeated(try earlier.stamp(for: Fingerprint.signingKeyRotation.scoped(to: .zero)))
     }
     let event = ServerEvent.signingKeyRotated(generation: signingKeys.current + 1)
-    return record([.server(event)], request.context, next)
+    return record([.server(event)], creates: false, request.context, next)
   }
 
   private mutating func decideRoom(
@@ -117,16 +118,16 @@ extension DecisionState {
   ) throws(Rejection) -> CommitDecision<ChatReply> {
     // The command's own message is first in the lookup.
     let message = command.sent.flatMap { request.known.messages[MessageKey(room: room, message: $0)] }
-    switch try RoomDecider.handle(
+    let decision = try RoomDecider.handle(
       command, on: basis(room, command, request, rooms[room]?.state ?? RoomState(request.ending)), self)
-    {
+    switch decision {
     case .alreadyDone(let stamp): return repeated(stamp, room: room, message: message)
-    case .record(let decided, _):
+    case .record(let decided, _), .recordAgain(let decided):
       let events = decided.map { ChatEvent.room(room, $0) }
       // A scheduled message was counted when it was scheduled.
       if !command.sendsScheduled { try checkQuotas(events, request.context) }
       return record(
-        events, request.context, next, room: room, message: message,
+        events, creates: decision.creates, request.context, next, room: room, message: message,
         fingerprint: command.isKnownByItself ? request.fingerprint : nil,
         reactions: request.lookup.reaction.flatMap { request.known.reactions[$0] })
     }
@@ -135,16 +136,16 @@ extension DecisionState {
   private mutating func decideWorkspace(
     _ workspace: WorkspaceID, _ command: WorkspaceCommand, _ request: ChatCommand, _ next: LogPosition
   ) throws(Rejection) -> CommitDecision<ChatReply> {
-    switch try WorkspaceDecider.handle(
+    let decision = try WorkspaceDecider.handle(
       command,
       on: basis(workspace, command, request, workspaces[workspace]?.state ?? WorkspaceState(request.ending)), self)
-    {
+    switch decision {
     case .alreadyDone(let stamp): return repeated(stamp, workspace: workspace)
-    case .record(let decided, _):
+    case .record(let decided, _), .recordAgain(let decided):
       let events =
         decided.map { .workspace(workspace, $0) } + WorkspaceDecider.consequences(of: decided, in: workspace, self)
       try checkQuotas(events, request.context)
-      return record(events, request.context, next, workspace: workspace)
+      return record(events, creates: decision.creates, request.context, next, workspace: workspace)
     }
   }
 
@@ -206,11 +207,12 @@ extension DecisionState {
   ) -> CommitDecision<ChatReply> {
     CommitDecision(
       events: [],
-      reply: .done(ChatOutcome(stamp: stamp, events: [], room: room, workspace: workspace, message: message)))
+      reply: .done(
+        ChatOutcome(stamp: stamp, events: [], created: nil, room: room, workspace: workspace, message: message)))
   }
 
   private mutating func record(
-    _ events: [ChatEvent], _ context: CommandContext, _ next: LogPosition, room: RoomID? = nil,
+    _ events: [ChatEvent], creates: Bool, _ context: CommandContext, _ next: LogPosition, room: RoomID? = nil,
     message: KnownMessage? = nil,
     fingerprint: Fingerprint? = nil, reactions: ReactionCounts? = nil, workspace: WorkspaceID? = nil
   ) -> CommitDecision<ChatReply> {
@@ -228,7 +230,19 @@ extension DecisionState {
     return CommitDecision(
       events: recorded,
       reply: .done(
-        ChatOutcome(stamp: stamp, events: recorded, room: room, workspace: workspace, message: message)))
+        ChatOutcome(
+          stamp: stamp, events: recorded, created: creates ? events.lazy.compactMap(\.created).first : nil, room: room,
+          workspace: workspace, message: message)))
+  }
+}
+
+extension Decision {
+  /// False if what the events would create exists.
+  fileprivate var creates: Bool {
+    switch self {
+    case .record: true
+    case .recordAgain, .alreadyDone: false
+    }
   }
 }
 
