@@ -66,7 +66,10 @@ final class Distribution: TimerHandler, RecorderHandler {
     total.increment(by: value)
   }
 
-  func record(_ value: Double) { record(Int64(value.rounded())) }
+  /// Ignores what is not a number or too large for one.
+  func record(_ value: Double) {
+    if let whole = Int64(exactly: value.rounded()) { record(whole) }
+  }
   func recordNanoseconds(_ duration: Int64) { record(duration) }
 
   /// The number of values in each bucket, from the smallest to the largest.

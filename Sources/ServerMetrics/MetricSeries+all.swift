@@ -5,7 +5,7 @@ extension MetricSeries {
   // MARK: HTTP
 
   package static let requests = MetricSeries(
-    "hansard_http_requests_total", .counter, "Requests that have a response, by route, method and class of the status.",
+    "hansard_http_requests_total", .counter, "Requests that have a response, by route, method and status.",
     hidesUnused: true)
   package static let requestSeconds = MetricSeries(
     "hansard_http_request_duration_seconds",
@@ -109,9 +109,12 @@ extension MetricSeries {
     "process_cpu_seconds_total", .counter, "Processor time of the process, user and system.")
   package static let openFiles = MetricSeries(
     "process_open_fds", .gauge, "Open file descriptors: files, connections and others.")
-  package static let mostFiles = MetricSeries("process_max_fds", .gauge, "Limit on open file descriptors.")
+  package static let maximumFiles = MetricSeries("process_max_fds", .gauge, "Limit on open file descriptors.")
   package static let seriesRefused = MetricSeries(
     "hansard_metrics_series_refused_total", .counter, "Series that were not kept, because there are too many.")
 
-  private static let process = [residentBytes, processorSeconds, openFiles, mostFiles, seriesRefused]
+  package static let isOpen = MetricSeries(
+    "hansard_open", .gauge, "1 once the data is open, 0 while the server opens it or builds read models.")
+
+  private static let process = [isOpen, residentBytes, processorSeconds, openFiles, maximumFiles, seriesRefused]
 }

@@ -1,7 +1,7 @@
 package import CoreMetrics
 import Synchronization
 
-/// Makes the text that a scrape gets. Values that the server keeps anyway are read only then.
+/// Renders what a scrape gets. Values that the server keeps anyway are read only then.
 package final class MetricsExporter: Sendable {
   package typealias Sample = @Sendable () async -> Void
 
@@ -9,6 +9,8 @@ package final class MetricsExporter: Sendable {
 
   private let prometheus = PrometheusFactory()
   private let samples = Mutex<[Sample]>([])
+  /// The scrape that is running.
+  private let running = Mutex<Task<String, Never>?>(nil)
 
   package init() {}
 
@@ -20,8 +22,23 @@ package final class MetricsExporter: Sendable {
     samples.withLock { $0.append(sample) }
   }
 
+  /// The text of a scrape that begins now, or of the one that is running. Two at once would add to the same totals.
   package func text() async -> String {
+    let scrape = running.withLock { running in
+      if let running { return running }
+      let scrape = Task { await sampled() }
+      running = scrape
+      return scrape
+    }
+    return await scrape.value
+  }
+
+  private func sampled() async -> String {
     for sample in samples.withLock({ $0 }) { await sample() }
-    return prometheus.text()
+    // The next scrape begins after this one was read.
+    return running.withLock { running in
+      running = nil
+      return prometheus.text()
+    }
   }
 }

@@ -6,13 +6,13 @@ import Glibc
 package struct ProcessMetrics: Sendable {
   private let resident: Meter
   private let openFiles: Meter
-  private let mostFiles: Meter
+  private let maximumFiles: Meter
   private let processor: SampledTotal
 
   package init(_ factory: any MetricsFactory) {
     resident = factory.meter(.residentBytes)
     openFiles = factory.meter(.openFiles)
-    mostFiles = factory.meter(.mostFiles)
+    maximumFiles = factory.meter(.maximumFiles)
     processor = SampledTotal(factory.floatingPointCounter(.processorSeconds))
   }
 
@@ -24,7 +24,7 @@ package struct ProcessMetrics: Sendable {
       openFiles.set(Int64(max(0, files.count - 1)))
     }
     var limit = rlimit()
-    if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 { mostFiles.set(Double(limit.rlim_cur)) }
+    if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 { maximumFiles.set(Double(limit.rlim_cur)) }
     var usage = rusage()
     if getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 {
       processor.set(Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime))

@@ -6,8 +6,8 @@ import Synchronization
 /// Its lock is taken only when a metric is created and when all are read. A value is changed by an atomic operation.
 package final class PrometheusFactory: MetricsFactory {
   /// The maximum number of series, each with its own labels. Further ones are counted and not kept, so that a mistake in a
-  /// label does not fill the memory. The server has about a thousand.
-  package static let mostSeries = 8192
+  /// label does not fill the memory. The server has about four thousand.
+  package static let maximumSeries = 16_384
 
   /// A name and the values of its labels.
   struct Key: Hashable {
@@ -55,7 +55,7 @@ package final class PrometheusFactory: MetricsFactory {
     let key = Key(label, dimensions)
     let found: Value? = values.withLock { values in
       if let value = values[key] { return value }
-      guard values.count < Self.mostSeries else { return nil }
+      guard values.count < Self.maximumSeries else { return nil }
       let value = make()
       values[key] = value
       return value

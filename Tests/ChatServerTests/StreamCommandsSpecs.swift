@@ -90,7 +90,8 @@ struct StreamCommandsSpecs {
     settings.user = RatePolicy(requests: 2, seconds: 1_000)
     commands = StreamCommands(
       responder.callback, RateLimiter(settings), ProblemLog(),
-      from: CommandOrigin(channel: EmbeddedChannel(), address: nil, forwardedFor: nil, logger: Logger(label: "test")),
+      from: CommandOrigin(
+        channel: EmbeddedChannel(), address: nil, forwardedFor: nil, trace: nil, logger: Logger(label: "test")),
       source)
   }
 

@@ -12,7 +12,7 @@ struct TraceContextSpecs {
   @Test("the trace goes on with a part of its own")
   func continues() throws {
     let context = try #require(TraceContext(Self.valid, spanID: 0xab))
-    #expect(context.traceID == Self.trace && context.parentID == Self.parent && context.isSampled)
+    #expect(context.traceID == Self.trace && context.parentSpanID == Self.parent && context.isSampled)
     #expect(context.traceparent == "00-\(Self.trace)-00000000000000ab-01")
   }
 

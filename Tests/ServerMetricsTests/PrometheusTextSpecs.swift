@@ -72,12 +72,12 @@ struct PrometheusTextSpecs {
 
   @Test("series beyond the limit are counted and not kept")
   func limited() {
-    for number in 1...PrometheusFactory.mostSeries {
+    for number in 1...PrometheusFactory.maximumSeries {
       factory.counter(Self.sent, ("number", "\(number)")).increment()
     }
     let lines = factory.text().split(separator: "\n")
     // One of the kept series is the count of those that were not.
-    #expect(lines.count { $0.hasPrefix("sent_total") } == PrometheusFactory.mostSeries - 1)
+    #expect(lines.count { $0.hasPrefix("sent_total") } == PrometheusFactory.maximumSeries - 1)
     #expect(lines.contains("hansard_metrics_series_refused_total 1"))
   }
 

@@ -1,5 +1,5 @@
 /// Reads and writes the escapes of JSON strings (RFC 8259, section 7).
-enum JSONEscapes {
+package enum JSONEscapes {
   // MARK: - Reading
 
   /// Parses four hexadecimal digits as a UTF-16 code unit; nil for anything else.
@@ -60,12 +60,12 @@ enum JSONEscapes {
   // MARK: - Writing
 
   /// Writes a string with its quotes and with the fewest escapes that RFC 8259 allows.
-  static func write(_ text: String, to bytes: inout [UInt8]) {
+  package static func write(_ text: String, to bytes: inout [UInt8]) {
     var text = text
     text.withUTF8 { write($0, to: &bytes) }
   }
 
-  static func write(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+  package static func write(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var start = 0
     for index in 0..<text.count {

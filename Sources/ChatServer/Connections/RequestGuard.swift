@@ -228,7 +228,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private func response(to refusal: Refusal) throws -> (head: HTTPResponse, body: ByteBuffer) {
     let mapping = ProblemMapping(refusal)
     let requestID = RequestID()
-    problems.note(mapping.code, status: mapping.status.code, route: "none", requestID: requestID, to: logger)
+    problems.note(mapping, of: refusal, route: "none", requestID: requestID, to: logger)
     let body = try JSONBody.encode(mapping.problem(requestID: requestID.description))
     var fields: HTTPFields = [
       .contentType: Problem.contentType, .contentLength: String(body.readableBytes), .connection: "close",

@@ -15,8 +15,8 @@ package struct AccessLog: Sendable {
   /// - Parameter response: nil if there is none, because the client is gone.
   func write(_ request: Request, _ context: ServerContext, _ response: Response?, _ time: Duration) {
     var fields: Logger.Metadata = [
-      "requestId": "\(context.id)", "method": "\(request.method.rawValue.prefix(Self.methodCharacters))",
-      "route": "\(Self.route(context.endpointPath))", "status": "\(response?.status.code ?? 0)",
+      "requestId": "\(context.id)", "method": "\(LoggedRoute.method(request))",
+      "route": "\(LoggedRoute.path(context))", "status": "\(response?.status.code ?? 0)",
       "milliseconds": "\(Self.milliseconds(time))",
     ]
     if let bytes = response?.body.contentLength { fields["bytes"] = "\(bytes)" }
@@ -24,14 +24,6 @@ package struct AccessLog: Sendable {
     if let trace = context.trace { fields.merge(trace.metadata) { first, _ in first } }
     logger.info("request", metadata: fields)
   }
-
-  /// The longest method that is logged; clients can send others.
-  private static let methodCharacters = 16
-
-  /// Hummingbird's name for the route of requests that match none.
-  private static let noRoute = "NotFound"
-
-  private static func route(_ path: String?) -> String { path == noRoute ? "none" : path ?? "none" }
 
   /// With three digits after the point.
   private static func milliseconds(_ time: Duration) -> String {
@@ -45,6 +37,6 @@ package struct AccessLog: Sendable {
 extension TraceContext {
   /// For lines of the server's log.
   var metadata: Logger.Metadata {
-    ["traceId": "\(traceID)", "spanId": "\(spanID)", "parentSpanId": "\(parentID)"]
+    ["traceId": "\(traceID)", "spanId": "\(spanID)", "parentSpanId": "\(parentSpanID)"]
   }
 }

@@ -63,9 +63,9 @@ struct HTTPService<Responder: HTTPResponder>: Service where Responder.Context ==
   }
 
   private func response(to request: Request, on channel: any Channel) async throws -> Response {
+    let context = ServerContext(on: channel, logger, trace: TraceContext(request.headers))
     var response: Response
     do {
-      let context = ServerContext(on: channel, logger, trace: TraceContext(request.headers))
       response = try await responder.respond(to: request, context: context)
     } catch let error as HTTPParserError {
       throw error
@@ -75,6 +75,8 @@ struct HTTPService<Responder: HTTPResponder>: Service where Responder.Context ==
       response = Response(status: .internalServerError)
     }
     response.headers[.date] = date.text()
+    // The router sets it, but not for preflight requests.
+    if response.headers[.xRequestID] == nil { response.headers[.xRequestID] = context.id }
     return response
   }
 }

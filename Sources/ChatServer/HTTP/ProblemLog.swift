@@ -26,20 +26,32 @@ final class ProblemLog: Sendable {
     self.clock = clock
   }
 
+  /// A failure of the server is an error, which is never left out.
   /// - Parameters:
+  ///   - error: what the problem was made of.
   ///   - route: the method and the declared path. The path of a request may contain an invite's token.
-  ///   - logger: adds the request's ID.
-  func note(_ code: String, status: Int, route: String, to logger: Logger) {
-    guard logger.logLevel <= .notice, let leftOut = admit() else { return }
-    if leftOut > 0 { logger.warning("too many problems to log each", metadata: ["leftOut": "\(leftOut)"]) }
-    logger.notice("a request got a problem", metadata: ["route": "\(route)", "status": "\(status)", "code": "\(code)"])
+  ///   - requestID: nil if `logger` adds it.
+  func note(
+    _ mapping: ProblemMapping, of error: any Error, route: String, requestID: RequestID? = nil, to logger: Logger
+  ) {
+    var logger = logger
+    if let requestID { logger[metadataKey: ServerContext.requestIDKey] = .stringConvertible(requestID) }
+    guard mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCausedByClient(error) else {
+      return note(mapping.code, status: mapping.status.code, route: route, to: logger)
+    }
+    logger.error("a request failed", metadata: ["route": "\(route)", "error": "\(LoggedError.text(error))"])
   }
 
-  /// The same for a problem that answers no request of HTTP.
-  func note(_ code: String, status: Int, route: String, requestID: RequestID, to logger: Logger) {
-    var logger = logger
-    logger[metadataKey: ServerContext.requestIDKey] = .stringConvertible(requestID)
-    note(code, status: status, route: route, to: logger)
+  /// A problem that is not a failure of the server.
+  func note(_ code: String, status: Int, route: String, to logger: Logger) {
+    guard logger.logLevel <= .notice, let leftOut = admit() else { return }
+    if leftOut > 0 {
+      // This line is about no request.
+      var logger = logger
+      logger[metadataKey: ServerContext.requestIDKey] = nil
+      logger.warning("problem lines were left out", metadata: ["leftOut": "\(leftOut)"])
+    }
+    logger.notice("request rejected", metadata: ["route": "\(route)", "status": "\(status)", "code": "\(code)"])
   }
 
   /// - Returns: how many problems were left out since the last one; nil if this one is left out too.

@@ -37,23 +37,10 @@ struct ProblemMiddleware: RouterMiddleware {
     if let status = legacyStatus.status(of: mapping, on: context.endpointPath) { mapping.status = status }
     // HTTP/2 forbids it (RFC 9113, section 8.2.2), and NIO would end the connection.
     if context.channel.isHTTP2Stream { mapping.headers[.upgrade] = nil }
-    log(mapping, error, request, context)
+    problems.note(mapping, of: error, route: LoggedRoute.text(request, context), to: context.logger)
     return try JSONBody.response(
       mapping.status, mapping.problem(requestID: context.id), contentType: Problem.contentType, headers: mapping.headers
     )
-  }
-
-  private func log(_ mapping: ProblemMapping, _ error: any Error, _ request: Request, _ context: ServerContext) {
-    guard mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCausedByClient(error) else {
-      let route = "\(request.method.rawValue) \(context.endpointPath ?? "none")"
-      return problems.note(mapping.code, status: mapping.status.code, route: route, to: context.logger)
-    }
-    context.logger.error(
-      "a request failed",
-      metadata: [
-        "method": "\(request.method.rawValue)", "route": "\(context.endpointPath ?? "none")",
-        "error": "\(LoggedError.text(error))",
-      ])
   }
 
   private static func refusalOfPath(_ request: Request) -> Refusal {

@@ -7,15 +7,15 @@ struct TraceContext: Sendable, Hashable {
 
   /// 32 hexadecimal digits.
   let traceID: String
-  /// The client's part of the trace: 16 hexadecimal digits.
-  let parentID: String
-  /// This request's part of the trace: 16 hexadecimal digits.
+  /// The client's span: 16 hexadecimal digits.
+  let parentSpanID: String
+  /// The span of this request: 16 hexadecimal digits.
   let spanID: String
   /// Whether the client records the trace.
   let isSampled: Bool
 
   /// Later versions may add fields, up to this length of the whole field in bytes.
-  private static let mostBytes = 256
+  private static let maximumBytes = 256
   private static let versionBytes = 2
   private static let traceBytes = 32
   private static let parentBytes = 16
@@ -30,7 +30,7 @@ struct TraceContext: Sendable, Hashable {
   }
 
   init?(_ text: String, spanID: UInt64) {
-    guard text.utf8.count <= Self.mostBytes else { return nil }
+    guard text.utf8.count <= Self.maximumBytes else { return nil }
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count >= 4,
       let version = Self.hexadecimal(parts[0], Self.versionBytes), version != "ff",
@@ -40,7 +40,7 @@ struct TraceContext: Sendable, Hashable {
       let flags = Self.hexadecimal(parts[3], Self.flagBytes), let bits = UInt8(flags, radix: 16)
     else { return nil }
     traceID = trace
-    parentID = parent
+    parentSpanID = parent
     let digits = String(spanID, radix: 16)
     self.spanID = String(repeating: "0", count: Self.parentBytes - digits.count) + digits
     isSampled = bits & Self.sampledFlag != 0

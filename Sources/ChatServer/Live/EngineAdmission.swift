@@ -25,13 +25,13 @@ extension EngineEndpoint: WebSocketAdmission {
   ) async throws -> (EngineSocket, ServerContext)? {
     let engineRequest = try EngineRequest(request, settings.origins)
     let request = Request(head: request, body: RequestBody(buffer: ByteBuffer()))
-    var context = ServerContext(on: channel, settings.logger)
+    var context = ServerContext(on: channel, settings.logger, trace: TraceContext(request.headers))
     try settings.addresses.admit(request, &context)
     switch engineRequest {
     case .open(.websocket):
       let origin = CommandOrigin(
         channel: channel, address: context.address, forwardedFor: request.headers[.xForwardedFor],
-        logger: context.logger)
+        trace: context.trace, logger: context.logger)
       return (EngineSocket(.opening(try admit(origin, Credentials(of: request)))), context)
     case .upgrade(let id):
       let session = try find(id)

@@ -79,6 +79,6 @@ extension CommandOrigin {
   fileprivate init(_ context: HansardRequestContext) {
     self.init(
       channel: context.channel, address: context.address,
-      forwardedFor: context.request.headers[.xForwardedFor], logger: context.logger)
+      forwardedFor: context.request.headers[.xForwardedFor], trace: TraceContext.current, logger: context.logger)
   }
 }

@@ -15,6 +15,8 @@ struct CommandOrigin: Sendable {
   let address: NetworkAddress?
   /// The header field of the request with which the stream began, from which the address follows again.
   let forwardedFor: String?
+  /// The trace of that request; nil if it had none.
+  let trace: TraceContext?
   let logger: Logger
 }
 
@@ -240,7 +242,7 @@ final class StreamCommands: Sendable {
 
   private func respond(to request: Request, _ turn: CommandTurn) async -> CommandResponse {
     do {
-      let context = ServerContext(on: origin.channel, client: origin.address, origin.logger)
+      let context = ServerContext(on: origin.channel, client: origin.address, origin.logger, trace: origin.trace)
       let response = try await CommandTurn.$current.withValue(turn) {
         try await responder.respond(to: request, context: context)
       }
@@ -262,12 +264,10 @@ final class StreamCommands: Sendable {
     return response(to: reason)
   }
 
-  /// The problem of a message that no request was made of. It has an ID of its own, which the server's log has too.
+  /// The problem of a message that did not become a request. It has an ID of its own, which the server's log has too.
   func response(to error: any Error) -> CommandResponse {
     let (mapping, requestID) = (ProblemMapping(error), RequestID())
-    problems.note(
-      mapping.code, status: mapping.status.code, route: "a message of a stream", requestID: requestID,
-      to: origin.logger)
+    problems.note(mapping, of: error, route: "a message of a stream", requestID: requestID, to: origin.logger)
     return CommandResponse(refusing: mapping, requestID)
   }
 

@@ -28,7 +28,7 @@ struct SyncSocketAdmission: WebSocketAdmission {
     guard origins.allows(request.head), (try? addresses.admit(request, &context)) != nil else { return nil }
     let origin = CommandOrigin(
       channel: channel, address: context.address, forwardedFor: request.headers[.xForwardedFor],
-      logger: context.logger)
+      trace: context.trace, logger: context.logger)
     // The query is the same as that of the event stream.
     let endpoint = Endpoints.syncStream.erased
     let beginning = SyncSocket.Beginning(

@@ -2,16 +2,16 @@ import CoreMetrics
 import HTTPTypes
 import ServerMetrics
 
-/// Counts requests by route, method and class of the status. All of its metrics are made at the start, because the path and
-/// the method of a request are chosen by the client.
+/// Counts requests by route, method and status. All of its metrics are made at the start, because the path and the method of
+/// a request are chosen by the client.
 struct HTTPMetrics: Sendable {
   private struct Meters: Sendable {
-    /// By the first digit of the status; the first one counts requests without a response.
+    /// By the index of the status.
     let requests: [Counter]
     let time: Timer
 
     init(_ factory: any MetricsFactory, route: String, method: String) {
-      requests = HTTPMetrics.statusClasses.map {
+      requests = HTTPMetrics.statusLabels.map {
         factory.counter(.requests, ("route", route), ("method", method), ("status", $0))
       }
       time = factory.timer(.requestSeconds, ("route", route), ("method", method))
@@ -23,7 +23,21 @@ struct HTTPMetrics: Sendable {
     let method: HTTPRequest.Method
   }
 
-  private static let statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"]
+  /// The statuses that the server can send.
+  private static let statuses: [Int] = {
+    let problems = ProblemCode.everyCode.map(\.status) + LegacyStatus.all.map(\.code)
+    let others: [HTTPResponse.Status] = [.ok, .created, .noContent, .partialContent, .notModified]
+    return Set(problems + others.map(\.code)).sorted()
+  }()
+  /// The last two are for other statuses, and for requests without a response.
+  private static let statusLabels = statuses.map(String.init) + ["other", "none"]
+  private static let indices = Dictionary(uniqueKeysWithValues: zip(statuses, 0...))
+
+  private static func index(of status: HTTPResponse.Status?) -> Int {
+    guard let status else { return statuses.count + 1 }
+    return indices[status.code] ?? statuses.count
+  }
+
   /// The labels of requests that match no route.
   private static let otherRoute = "none"
   private static let otherMethod = "other"
@@ -52,8 +66,7 @@ struct HTTPMetrics: Sendable {
     // HEAD is served by the route of GET.
     let method = method == .head ? .get : method
     let meters = route.flatMap { routes[Key(route: $0, method: method)] } ?? others
-    let statusClass = min(max(0, (status?.code ?? 0) / 100), Self.statusClasses.count - 1)
-    meters.requests[statusClass].increment()
+    meters.requests[Self.index(of: status)].increment()
     meters.time.record(time)
   }
 }

@@ -31,7 +31,7 @@ struct CrossOrigin: RouterMiddleware {
   /// The headers that a page may send.
   private static let requestHeaders = [
     "Authorization", "Content-Type", HeaderName.idempotencyKey, HeaderName.actAs, "If-Match", "If-None-Match", "Range",
-    "If-Range", "Last-Event-ID",
+    "If-Range", "Last-Event-ID", "traceparent", "tracestate",
   ].joined(separator: ", ")
 
   /// The headers that a page may read, besides those that every page may read.

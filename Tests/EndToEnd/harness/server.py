@@ -32,7 +32,7 @@ UNLIMITED = {"HANSARD_RATE_LIMITS_ENABLED": "false", "HANSARD_QUOTAS_ENABLED": "
 # only after this time. A connection on which no data moves is still closed after 60 s.
 PATIENT = UNLIMITED | {"HANSARD_CONNECTIONS_BODY_SECONDS": "300"}
 # What the server logs about a problem that a client gets.
-PROBLEM_LINE = "a request got a problem"
+PROBLEM_LINE = "request rejected"
 
 
 class Server:

@@ -1,4 +1,5 @@
 import ChatPrimitives
+import ChatProtocol
 import ChatService
 import Foundation
 import Logging
@@ -35,31 +36,42 @@ struct JSONLogHandler: LogHandler {
   }
 
   func line(_ event: LogEvent, _ metadata: Logger.Metadata, at time: Timestamp = ChatService.now()) -> String {
-    var fields = [
-      #""time":\#(Self.quoted(time.rfc3339))"#, #""level":\#(Self.quoted(event.level.rawValue))"#,
-      #""logger":\#(Self.quoted(label))"#, #""message":\#(Self.quoted(event.message.description))"#,
+    var fields: [(String, Logger.MetadataValue)] = [
+      ("time", "\(time.rfc3339)"), ("level", "\(event.level.rawValue)"), ("logger", "\(label)"),
+      ("message", "\(event.message)"),
     ]
     for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
-      let name = Self.otherNames[key] ?? (Self.ownFields.contains(key) ? key + "_" : key)
-      fields.append("\(Self.quoted(name)):\(Self.json(value))")
+      fields.append((Self.otherNames[key] ?? (Self.ownFields.contains(key) ? key + "_" : key), value))
     }
-    return "{\(fields.joined(separator: ","))}\n"
+    var bytes: [UInt8] = []
+    Self.write(fields, to: &bytes)
+    bytes.append(UInt8(ascii: "\n"))
+    return String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func json(_ value: Logger.MetadataValue) -> String {
+  private static func write(_ fields: [(String, Logger.MetadataValue)], to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "{"))
+    for (index, (name, value)) in fields.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      JSONEscapes.write(name, to: &bytes)
+      bytes.append(UInt8(ascii: ":"))
+      write(value, to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "}"))
+  }
+
+  private static func write(_ value: Logger.MetadataValue, to bytes: inout [UInt8]) {
     switch value {
-    case .string(let text): quoted(text)
-    case .stringConvertible(let value): quoted(value.description)
-    case .array(let values): "[\(values.map(json).joined(separator: ","))]"
-    case .dictionary(let values):
-      "{\(values.sorted { $0.key < $1.key }.map { "\(quoted($0.key)):\(json($0.value))" }.joined(separator: ","))}"
+    case .string(let text): JSONEscapes.write(text, to: &bytes)
+    case .stringConvertible(let value): JSONEscapes.write(value.description, to: &bytes)
+    case .array(let values):
+      bytes.append(UInt8(ascii: "["))
+      for (index, value) in values.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        write(value, to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "]"))
+    case .dictionary(let values): write(values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, to: &bytes)
     }
-  }
-
-  private static func quoted(_ text: String) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .withoutEscapingSlashes
-    // A string always encodes.
-    return (try? encoder.encode(text)).map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
   }
 }

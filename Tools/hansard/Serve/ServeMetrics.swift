@@ -11,21 +11,26 @@ struct ServeMetrics: Sendable {
   let factory: any MetricsFactory
   /// Nil if metrics are off.
   let endpoint: MetricsEndpoint?
+  private let isOpen: Meter
 
   init(_ settings: MetricsSettings) {
     guard let port = settings.port else {
       (factory, endpoint) = (NOOPMetricsHandler.instance, nil)
+      isOpen = factory.meter(.isOpen)
       return
     }
     let exporter = MetricsExporter()
     factory = exporter.factory
     endpoint = MetricsEndpoint(host: settings.host, port: port, exporter: exporter)
+    isOpen = factory.meter(.isOpen)
+    isOpen.set(0.0)
     let process = ProcessMetrics(factory)
     exporter.add { try? await NIOThreadPool.singleton.runIfActive { process.sample() } }
   }
 
-  /// Samples the status of an open server before each scrape.
+  /// The server is open now. Its status is sampled before each scrape.
   func sample(_ status: StatusMetrics) {
+    isOpen.set(1.0)
     endpoint?.exporter.add { await status.sample() }
   }
 
