@@ -237,6 +237,7 @@ public enum Endpoints {
   public static let ingest = Endpoint<Lines<IngestLine>, Lines<IngestResult>>(.post, "/v1/ingest", .userOrService)
 
   // MARK: The server itself
+  public static let overview = Endpoint<NoBody, ServerOverview>(.get, "/", .open, ignoresTokens: true)
   public static let health = Endpoint<NoBody, Health>(.get, "/healthz", .open, ignoresTokens: true)
   public static let readiness = Endpoint<NoBody, Readiness>(.get, "/readyz", .open, ignoresTokens: true)
   public static let openAPIDocument = Endpoint<NoBody, OpenAPIDocument>(
@@ -268,7 +269,8 @@ public enum Endpoints {
     uploadMedia, getMedia, getThumbnail,
     listThread, moveThreadMarker, followThread, listThreads, addReaction, removeReaction, listReactions,
     messageHistory, listPins, pinMessage, unpinMessage,
-    sync, createStreamTicket, syncStream, syncSocket, search, ingest, health, readiness, openAPIDocument,
+    sync, createStreamTicket, syncStream, syncSocket, search, ingest, overview, health, readiness,
+    openAPIDocument,
   ])
 
   private static func erased(_ endpoints: [any ErasableEndpoint]) -> [AnyEndpoint] { endpoints.map(\.erased) }

@@ -72,6 +72,7 @@ struct Handlers: Sendable {
   let ingest: IngestHandler
   let health: HealthHandlers
   let push: PushHandlers
+  let overview = OverviewHandler()
   let openAPI = OpenAPIHandler()
   let bench = BenchHandler()
 
@@ -240,6 +241,7 @@ enum RouteTable {
     Route(Endpoints.pinMessage) { try await $0.pins.pin($1) },
     Route(Endpoints.unpinMessage) { try await $0.pins.unpin($1) },
     Route(Endpoints.ingest) { try await $0.ingest.run($1, $2) },
+    Route(Endpoints.overview) { try $0.overview.overview($1) },
     Route(Endpoints.health) { try await $0.health.health($1) },
     Route(Endpoints.readiness) { try await $0.health.readiness($1) },
     Route(Endpoints.openAPIDocument) { $0.openAPI.document($1) },

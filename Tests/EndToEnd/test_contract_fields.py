@@ -61,7 +61,7 @@ class Page:
 
     @staticmethod
     def alternatives(schema: dict) -> list[dict]:
-        return schema.get("anyOf", schema.get("oneOf", []))
+        return next((schema[key] for key in ("anyOf", "oneOf", "allOf") if key in schema), [])
 
     def objects(self, schema: dict) -> list[dict]:
         """The forms that an object may have. Alternatives beside the schema's own properties are only conditions, not
@@ -81,7 +81,7 @@ class Page:
     def type(self, schema: dict) -> str:
         if "$ref" in schema:
             name = schema["$ref"].removeprefix(SCHEMAS)
-            return VALUES.get(name, name)
+            return "string" if "enum" in self.schemas[name] else VALUES.get(name, name)
         if schema.get("format") in FORMATS:
             return FORMATS[schema["format"]]
         names = self.type_names(schema)

@@ -103,11 +103,11 @@ def test_the_quick_validator_judges_as_the_general_one_does():
 
 
 def test_every_schema_is_closed_and_used():
-    document = (DOCS / "openapi.yaml").read_text()
+    page = (DOCS / "openapi.yaml").read_text()
     for name, schema in contract().document["components"]["schemas"].items():
         if schema.get("type") == "object":
             assert schema.get("additionalProperties") is False, name
-        assert f"#/components/schemas/{name}'" in document, name
+        assert f"#/components/schemas/{name}'" in page, name
 
 
 def test_the_ops_of_the_ingest_page_are_those_of_the_contract():
@@ -127,6 +127,20 @@ def test_health(server):
         assert response.status_code == 200
     names = {projection["name"] for projection in response.json()["projections"]}
     assert names == set(read_model_names())
+
+
+def test_the_server_says_what_it_is_and_where_to_go(server):
+    import requests
+
+    response = requests.get(f"{server.url}/", timeout=60)
+    contract().check("GET", f"{server.url}/", response)
+    overview = response.json()
+    assert overview["name"] == "Hansard"
+    for name in ("contract", "health", "readiness"):
+        assert requests.get(server.url + overview[name], timeout=60).status_code == 200, name
+    elsewhere = {"/", overview["contract"], overview["health"], overview["readiness"]}
+    paths = {operation.path for operation in contract().operations} - elsewhere
+    assert paths and all(path.startswith(f"{overview['api']}/") or path.startswith("/.well-known/") for path in paths)
 
 
 def test_the_server_serves_the_page_that_describes_it(server):

@@ -28,6 +28,7 @@ def compared(server, path: str, status: int, **headers: str) -> requests.Respons
 
 def test_head_matches_get(server, anna, room):
     token = f"Bearer {anna.token}"
+    compared(server, "/", 200)
     compared(server, "/healthz", 200)
     compared(server, "/openapi.yaml", 200)
     compared(server, "/v1/me", 200, Authorization=token)

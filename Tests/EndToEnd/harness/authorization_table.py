@@ -49,6 +49,7 @@ createSession/named             400/form  400/form   400/form   400/form   400/f
 refreshSession                  200       200        200        200        200        200           200        200
 resetPassword                   200       200        200        200        200        200           200        200
 signingKeys                     200       200        200        200        200        200           200        200
+overview                        200       200        200        200        200        200           200        200
 health                          200       200        200        200        200        200           200        200
 readiness                       200       200        200        200        200        200           200        200
 openAPIDocument                 200       200        200        200        200        200           200        200
