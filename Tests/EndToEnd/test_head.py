@@ -5,7 +5,7 @@ import requests
 from harness.client import new_id
 
 # The headers that differ from one response to the next.
-VARYING = {"Date", "RateLimit", "RateLimit-Policy"}
+VARYING = {"Date", "RateLimit", "RateLimit-Policy", "X-Request-Id"}
 
 
 def compared(server, path: str, status: int, **headers: str) -> requests.Response:
