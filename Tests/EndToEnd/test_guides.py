@@ -1,6 +1,5 @@
 """The pages of docs/guides do what they say, block by block, and a wrong page is detected."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -8,29 +7,20 @@ import subprocess
 import pytest
 
 from harness.guide import AppCode, Guide, disagreement
-from harness.guide_push import GuidePushServices
+from harness.guide_pages import PAGES, PREFACE, serving
+from harness.guide_swift import NETWORKING
 from harness.places import DOCS
-from harness.server import Server
 
-PREFACE = DOCS / "guides" / "README.md"
 PUSH = DOCS / "push.md"
-PAGES = sorted(page for page in (DOCS / "guides").glob("*.md") if page != PREFACE)
 
 
 def run(guide: Guide, folder) -> None:
-    settings = folder / "hansard.json"
-    with GuidePushServices(guide.configuration(folder), folder) as services:
-        settings.write_text(json.dumps(services.configuration()))
-        server = Server(folder / "hansard-data", "--config", settings).start()
-        try:
-            guide.run(server, folder)
-        finally:
-            server.end()
-        assert services.faults == []
+    with serving(guide, folder) as server:
+        guide.run(server, folder)
 
 
 def test_the_list_of_pages_is_whole():
-    assert len(PAGES) == 6
+    assert len(PAGES) == 7
     assert all(f"]({page.name})" in PREFACE.read_text() for page in PAGES)
 
 
@@ -49,7 +39,6 @@ def test_what_operators_are_shown(tmp_path):
 FIELD = re.compile(r'\b(?:fields|userInfo|data)\["(\w+)"\]')
 # Modules that swiftc has on every system.
 PORTABLE_MODULES = {"Foundation"}
-NETWORKING = "#if canImport(FoundationNetworking)\n  import FoundationNetworking\n#endif\n"
 APP_CODE = [code for page in PAGES for code in Guide(page, PREFACE).app_code]
 
 

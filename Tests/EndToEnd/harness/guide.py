@@ -17,6 +17,8 @@ RECORD_SEPARATOR = "\x1e"
 # A placeholder in a shown response. As a value it matches any value except null, within a text any characters, and as a
 # field name any additional fields.
 ANYTHING = "…"
+# The shells that the pages promise to work in, without the settings of the user.
+SHELLS = {"bash": ["bash", "--norc"], "zsh": ["zsh", "-f"]}
 # Code of apps. It is not run, because it needs a phone.
 APP_LANGUAGES = {"swift", "kotlin"}
 # The address and the folder in the pages. The tests replace them with their own.
@@ -55,7 +57,8 @@ class AppCode:
 class Guide:
     """Blocks marked `sh` are run. A block marked `json` directly after one shows all JSON values that it prints, in
     order. If a page needs settings for the server, they are in a block marked `json settings`. Blocks of
-    `APP_LANGUAGES` are collected, but not run."""
+    `APP_LANGUAGES` are collected, but not run, except Swift that imports nothing: these are the requests of the commands
+    before it, which `guide_swift.py` runs."""
 
     def __init__(self, path: pathlib.Path, preface: pathlib.Path, section: str | None = None):
         """`preface` is the page with the commands to paste before those of all other pages. `section` is the heading of
@@ -64,8 +67,11 @@ class Guide:
         self.settings: dict = {}
         self.steps: list[Step] = []
         self.app_code: list[AppCode] = []
+        self.calls: list[AppCode] = []
         self.read(preface)
         common = len(self.steps)
+        # What the calls of all pages use.
+        self.client, self.app_code = self.app_code, []
         self.read(path, section)
         assert len(self.steps) > common, f"{path.name} runs nothing"
         assert any(step.shown for step in self.steps), f"{path.name} shows no response"
@@ -85,7 +91,8 @@ class Guide:
                 assert self.steps and not self.steps[-1].shown, f"{path.name}:{line} shows a response to no command"
                 self.steps[-1].shown = values(body)
             elif kind in APP_LANGUAGES:
-                self.app_code.append(AppCode(path.name, line, kind, body))
+                makes_requests = kind == "swift" and not re.search("^import ", body, re.MULTILINE)
+                (self.calls if makes_requests else self.app_code).append(AppCode(path.name, line, kind, body))
             else:
                 raise AssertionError(f"{path.name}:{line}: nothing is known of blocks of {kind}")
 
@@ -101,13 +108,13 @@ class Guide:
         assert USUAL_ADDRESS in script, f"{self.path.name} does not say where the server listens"
         return script.replace(USUAL_ADDRESS, f"127.0.0.1:{server.port}").replace(USUAL_FOLDER, str(folder))
 
-    def run(self, server: Server, folder: pathlib.Path) -> None:
+    def run(self, server: Server, folder: pathlib.Path, shell: str = "bash") -> None:
         """Runs the whole page. It stops at the first command that fails, unless a `!` in front says that it must
         fail."""
         # Python with the packages of the tests.
         path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
         done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", self.script(server, folder)], cwd=folder, capture_output=True, text=True,
+            [*SHELLS[shell], "-euo", "pipefail", "-c", self.script(server, folder)], cwd=folder, capture_output=True, text=True,
             timeout=SECONDS, env=os.environ | {"HANSARD_DATA": str(server.data), "PATH": path},
         )
         *outputs, rest = done.stdout.split(RECORD_SEPARATOR)
