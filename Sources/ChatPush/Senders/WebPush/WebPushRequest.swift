@@ -25,8 +25,8 @@ enum WebPushRequest {
   /// A message replaces one with the same topic that the browser has not received yet. An alert has a topic of its own,
   /// so only its repeat replaces it. The topic of a silent notification is a hash of its collapse ID.
   static func topic(_ payload: PushPayload) -> String {
-    guard let collapse = payload.collapseID else { return String(payload.deliveryKey.prefix(topicCharacters)) }
-    return String(Hexadecimal.text(SHA256.hash(data: Array(collapse.utf8))).prefix(topicCharacters))
+    let text = payload.collapseID.map { Hexadecimal.text(SHA256.hash(data: Array($0.utf8))) } ?? payload.deliveryKey
+    return String(decoding: text.utf8.prefix(topicCharacters), as: UTF8.self)
   }
 
   /// The content before encryption.

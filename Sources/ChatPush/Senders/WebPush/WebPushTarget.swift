@@ -15,20 +15,24 @@ struct WebPushTarget: Sendable {
   let origin: String
   /// The browser's public key.
   let publicKey: P256.KeyAgreement.PublicKey
+  /// The same as an uncompressed point.
+  let point: [UInt8]
   let auth: [UInt8]
 
   /// - Returns: nil if it is not a subscription, or if messages may not be sent to its host.
   init?(token: String, hosts: WebPushHosts) {
-    let parts = token.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    // Bytes are split and compared, because characters take several times as long.
+    let parts = token.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map(Substring.init)
     guard parts.count == 3, let origin = hosts.origin(of: parts[0]),
       let point = Base64URL.decode(parts[1], atMost: Self.publicKeyBytes),
       let auth = Base64URL.decode(parts[2], atMost: Self.authBytes), auth.count == Self.authBytes,
       let publicKey = try? P256.KeyAgreement.PublicKey(x963Representation: point)
     else { return nil }
     // The host in lower case, so that one connection serves all endpoints at it.
-    endpoint = origin + String(parts[0].dropFirst(origin.count))
+    endpoint = origin + Substring(parts[0].utf8.dropFirst(origin.utf8.count))
     self.origin = origin
     self.publicKey = publicKey
+    self.point = point
     self.auth = auth
   }
 }
@@ -60,20 +64,22 @@ package struct WebPushHosts: Sendable, Hashable {
   /// The origin of an endpoint (RFC 6454, section 6.2).
   /// - Returns: nil if messages may not be sent there: it is not an `https` URL, has credentials, a fragment or a port,
   ///   is too long, or its host is not in the list.
-  func origin(of endpoint: String) -> String? {
-    let scheme = "https://"
-    guard endpoint.utf8.count <= WebPushTarget.endpointBytes,
-      endpoint.prefix(scheme.utf8.count).lowercased() == scheme
+  func origin(of endpoint: some StringProtocol) -> String? {
+    let bytes = Array(endpoint.utf8.prefix(WebPushTarget.endpointBytes + 1))
+    guard bytes.count <= WebPushTarget.endpointBytes,
+      String(decoding: bytes.prefix(Self.scheme.utf8.count), as: UTF8.self).lowercased() == Self.scheme
     else { return nil }
     // Before the path there is only a host, so that no other parser can find another host in the URL.
-    let rest = endpoint.utf8.dropFirst(scheme.utf8.count)
+    let rest = bytes.dropFirst(Self.scheme.utf8.count)
     let name = rest.prefix { $0 != UInt8(ascii: "/") }
     guard name.allSatisfy({ Self.isHostCharacter($0) || Self.isCapital($0) }),
       Self.isPath(rest.dropFirst(name.count))
     else { return nil }
     let host = String(decoding: name, as: UTF8.self).lowercased()
-    return isAllowed(host) ? scheme + host : nil
+    return isAllowed(host) ? Self.scheme + host : nil
   }
+
+  private static let scheme = "https://"
 
   private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
 
@@ -82,7 +88,7 @@ package struct WebPushHosts: Sendable, Hashable {
   }
 
   /// Whether this is an absolute path, perhaps with a query (RFC 3986, sections 3.3 and 3.4).
-  private static func isPath(_ bytes: Substring.UTF8View) -> Bool {
+  private static func isPath(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard bytes.first == UInt8(ascii: "/") else { return false }
     var escaped = 0
     for byte in bytes {
