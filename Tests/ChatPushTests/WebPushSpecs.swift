@@ -191,6 +191,6 @@ struct WebPushSpecs {
     for number in 0...VAPIDTokens.origins {
       _ = try await tokens.authorization(for: "https://\(number).example.net", at: start)
     }
-    #expect(await tokens.count <= VAPIDTokens.origins)
+    #expect(tokens.count <= VAPIDTokens.origins)
   }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Decides when to renew a token that a provider requires with each request: some time before it expires, or when the
 /// provider rejects it.
 struct TokenSchedule: Sendable {
@@ -34,30 +36,52 @@ struct TokenSchedule: Sendable {
 }
 
 /// Keeps one token for all requests. Requests that need a new one at the same time get the same.
-actor SharedToken {
+///
+/// It is not an actor, because almost every request finds a token and then should not change its executor.
+final class SharedToken: Sendable {
   struct Made: Sendable {
     let token: String
     /// How long the token is used.
     let lifetime: Duration
   }
 
-  private var schedule = TokenSchedule()
-  private var making: Task<Made, any Error>?
+  private struct State {
+    var schedule = TokenSchedule()
+    var renewal: Task<String, any Error>?
+  }
+
+  private let state = Mutex(State())
   private let make: @Sendable () async throws -> Made
 
   init(_ make: @escaping @Sendable () async throws -> Made) { self.make = make }
 
   func current() async throws -> String {
-    if let token = schedule.usable(at: .now) { return token }
-    if let making { return try await making.value.token }
-    let task = Task { try await make() }
-    making = task
-    defer { making = nil }
-    let made = try await task.value
-    schedule.set(made.token, for: made.lifetime, at: .now)
+    switch state.withLock({ found(&$0) }) {
+    case .token(let token): token
+    case .renewal(let renewal): try await renewal.value
+    }
+  }
+
+  private enum Found {
+    case token(String)
+    /// In progress or new.
+    case renewal(Task<String, any Error>)
+  }
+
+  private func found(_ state: inout State) -> Found {
+    if let token = state.schedule.usable(at: .now) { return .token(token) }
+    let renewal = state.renewal ?? Task { try await self.renew() }
+    state.renewal = renewal
+    return .renewal(renewal)
+  }
+
+  private func renew() async throws -> String {
+    defer { state.withLock { $0.renewal = nil } }
+    let made = try await make()
+    state.withLock { $0.schedule.set(made.token, for: made.lifetime, at: .now) }
     return made.token
   }
 
   /// - Returns: whether a new token may help.
-  func reject(_ token: String) -> Bool { schedule.reject(token, at: .now) }
+  func reject(_ token: String) -> Bool { state.withLock { $0.schedule.reject(token, at: .now) } }
 }

@@ -59,7 +59,7 @@ final class APNsSender: Sendable {
       switch APNsResponse(response, isOwnEnvironment: environment == configuration.environment) {
       case .result(let result): return result
       case .tokenExpired:
-        guard let authorization, await token?.reject(authorization) == true else { return expired }
+        guard let authorization, token?.reject(authorization) == true else { return expired }
       }
     }
     return expired

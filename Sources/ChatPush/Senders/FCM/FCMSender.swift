@@ -52,7 +52,7 @@ final class FCMSender: Sendable {
       case .result(let result): return result
       case .unauthenticated(let found):
         response = found
-        guard await token.reject(authorization) else { return Self.unauthenticated(response) }
+        guard token.reject(authorization) else { return Self.unauthenticated(response) }
       }
     }
     return Self.unauthenticated(response)

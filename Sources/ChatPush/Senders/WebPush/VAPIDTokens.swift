@@ -2,9 +2,12 @@ import ChatService
 import Crypto
 import Foundation
 import JWTKit
+import Synchronization
 
 /// Signs requests to push services with the application server's key (RFC 8292).
-actor VAPIDTokens {
+///
+/// It is not an actor, because almost every request finds a token and then should not change its executor.
+final class VAPIDTokens: Sendable {
   /// How long a token is valid, in seconds: at most a day.
   static let validSeconds = 12 * 3600
   /// How long a token is used, in seconds.
@@ -15,7 +18,8 @@ actor VAPIDTokens {
   private let keys: JWTKeyCollection
   private let publicKey: String
   private let subject: String
-  private var schedules: [String: TokenSchedule] = [:]
+  /// The headers of the origins.
+  private let schedules = Mutex<[String: TokenSchedule]>([:])
 
   private struct Claims: JWTPayload {
     let aud: String
@@ -35,16 +39,16 @@ actor VAPIDTokens {
 
   /// The value of `Authorization` for requests to this origin.
   func authorization(for origin: String, at now: ContinuousClock.Instant = .now) async throws -> String {
-    if let token = schedules[origin]?.usable(at: now) { return header(token) }
+    if let header = schedules.withLock({ $0[origin]?.usable(at: now) }) { return header }
     let claims = Claims(aud: origin, exp: Int(Date().timeIntervalSince1970) + Self.validSeconds, sub: subject)
-    let token = try await keys.sign(claims)
-    if schedules.count >= Self.origins { schedules.removeAll() }
-    schedules[origin, default: TokenSchedule()].set(token, for: .seconds(Self.usedSeconds), at: now)
-    return header(token)
+    let header = "vapid t=\(try await keys.sign(claims)), k=\(publicKey)"
+    schedules.withLock { schedules in
+      if schedules.count >= Self.origins { schedules.removeAll() }
+      schedules[origin, default: TokenSchedule()].set(header, for: .seconds(Self.usedSeconds), at: now)
+    }
+    return header
   }
 
   /// How many tokens are in memory.
-  var count: Int { schedules.count }
-
-  private func header(_ token: String) -> String { "vapid t=\(token), k=\(publicKey)" }
+  var count: Int { schedules.withLock(\.count) }
 }
