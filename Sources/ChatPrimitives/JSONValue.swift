@@ -60,30 +60,39 @@ extension JSONValue {
   /// clients, and some terminals interpret these characters.
   private static func write(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
-    var lead: UInt8 = 0
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        bytes.append(UInt8(ascii: "\\"))
-        bytes.append(byte)
-      case UInt8(ascii: "\n"): bytes.append(contentsOf: "\\n".utf8)
-      case UInt8(ascii: "\r"): bytes.append(contentsOf: "\\r".utf8)
-      case UInt8(ascii: "\t"): bytes.append(contentsOf: "\\t".utf8)
-      case 0x00..<0x20, 0x7f: escape(byte, to: &bytes)
-      case 0x80...0x9f where lead == 0xc2:
-        bytes.removeLast()
-        escape(byte, to: &bytes)
-      default: bytes.append(byte)
+    var text = text
+    text.withUTF8 { text in
+      // What needs no escape is added in pieces, because adding single bytes takes several times as long.
+      var start = 0
+      for (index, byte) in text.enumerated() {
+        guard let escape = escape(byte, after: index > 0 ? text[index - 1] : 0) else { continue }
+        // The code of a control character from U+0080 on is its second byte.
+        bytes.append(contentsOf: text[start..<(byte < 0x80 ? index : index - 1)])
+        bytes.append(contentsOf: escape)
+        start = index + 1
       }
-      lead = byte
+      bytes.append(contentsOf: text[start...])
     }
     bytes.append(UInt8(ascii: "\""))
   }
 
-  private static func escape(_ code: UInt8, to bytes: inout [UInt8]) {
-    bytes.append(contentsOf: "\\u00".utf8)
-    for digit in [code >> 4, code & 0xf] {
-      bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+  /// - Returns: nil if the byte is written as it is.
+  private static func escape(_ byte: UInt8, after lead: UInt8) -> [UInt8]? {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): [UInt8(ascii: "\\"), byte]
+    case UInt8(ascii: "\n"): Array("\\n".utf8)
+    case UInt8(ascii: "\r"): Array("\\r".utf8)
+    case UInt8(ascii: "\t"): Array("\\t".utf8)
+    case 0x00..<0x20, 0x7f: codeEscape(byte)
+    case 0x80...0x9f where lead == 0xc2: codeEscape(byte)
+    default: nil
     }
+  }
+
+  private static func codeEscape(_ code: UInt8) -> [UInt8] {
+    Array("\\u00".utf8)
+      + [code >> 4, code & 0xf].map { digit in
+        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+      }
   }
 }
