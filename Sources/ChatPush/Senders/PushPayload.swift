@@ -79,10 +79,13 @@ struct PushPayload: Sendable, Hashable {
 
   /// The first 16 bytes of the delivery key as a UUID, so that it is the same each time.
   var id: String {
-    let digits = Array(deliveryKey.prefix(32))
+    // Bytes, because characters take several times as long.
+    let digits = Array(deliveryKey.utf8.prefix(32))
     let groups = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
-    return groups.map { String(digits[min($0.lowerBound, digits.count)..<min($0.upperBound, digits.count)]) }
-      .joined(separator: "-")
+    return groups.map { group in
+      let digits = digits[min(group.lowerBound, digits.count)..<min(group.upperBound, digits.count)]
+      return String(decoding: digits, as: UTF8.self)
+    }.joined(separator: "-")
   }
 
   /// The seconds until the notification expires, at least 0.

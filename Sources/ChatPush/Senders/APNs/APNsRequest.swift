@@ -21,23 +21,29 @@ enum APNsRequest {
     return isPlain && !token.isEmpty ? "/3/device/" + token : nil
   }
 
-  /// If nothing is shown, Apple requires priority 5, and the type `background` unless the badge is set.
   static func headers(_ payload: PushPayload, topic: String, authorization: String?) -> HTTPHeaders {
+    var headers = HTTPHeaders(options(payload))
+    headers.add(name: "apns-topic", value: topic)
+    headers.add(name: "content-type", value: "application/json")
+    if let authorization { headers.add(name: "authorization", value: "bearer " + authorization) }
+    return headers
+  }
+
+  /// The headers that FCM takes too, for iOS apps.
+  ///
+  /// If nothing is shown, Apple requires priority 5, and the type `background` unless the badge is set.
+  static func options(_ payload: PushPayload) -> [(String, String)] {
     let (type, priority) =
       switch payload.style {
       case .alert, .localizedAlert: ("alert", "10")
       case .silent(let setsBadge): (setsBadge ? "alert" : "background", "5")
       }
-    var headers: HTTPHeaders = [
-      "apns-topic": topic, "apns-push-type": type, "apns-priority": priority, "apns-id": payload.id,
-      "apns-expiration": String(payload.expiresAt.milliseconds / 1000), "content-type": "application/json",
+    let options = [
+      ("apns-push-type", type), ("apns-priority", priority), ("apns-id", payload.id),
+      ("apns-expiration", String(payload.expiresAt.milliseconds / 1000)),
     ]
-    if let collapse = payload.collapseID {
-      let beginning = PushContent.beginning(of: collapse, bytes: collapseIDBytes)
-      headers.add(name: "apns-collapse-id", value: beginning)
-    }
-    if let authorization { headers.add(name: "authorization", value: "bearer " + authorization) }
-    return headers
+    guard let collapse = payload.collapseID else { return options }
+    return options + [("apns-collapse-id", PushContent.beginning(of: collapse, bytes: collapseIDBytes))]
   }
 
   /// - Returns: nil if it does not fit without any text.

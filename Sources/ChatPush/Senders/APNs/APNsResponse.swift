@@ -15,10 +15,12 @@ enum APNsResponse: Sendable, Hashable {
   /// - Parameter isOwnEnvironment: whether the request went to the environment in the settings. If it went to another
   ///   one and the key is not for that, this concerns only the device and does not stop the provider.
   init(_ response: ProviderClient.Response, isOwnEnvironment: Bool = true) {
-    let reason = Self.reason(in: response.body)
-    if response.status == 200 {
+    guard response.status != 200 else {
       self = .result(.delivered(response: "200"))
-    } else if let reason, !isOwnEnvironment, Self.environmentReasons.contains(reason) {
+      return
+    }
+    let reason = Self.reason(in: response.body)
+    if let reason, !isOwnEnvironment, Self.environmentReasons.contains(reason) {
       self = .result(.rejected(response: "\(response.status) \(reason)"))
     } else {
       self.init(status: response.status, reason: reason, retryAfter: response.retryAfter)

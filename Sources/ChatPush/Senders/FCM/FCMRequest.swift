@@ -10,7 +10,8 @@ enum FCMRequest {
     // The limit applies to the message without its token, and a token can be long.
     let token = JSONValue.text(token)
     let data: [(String, JSONValue)] = payload.fields.map { ($0.0, .text($0.1.asText)) }
-    let apnsHeaders = apnsHeaders(payload)
+    // Firebase adds the topic and the authorization.
+    let apnsHeaders = JSONValue.object(APNsRequest.options(payload).map { ($0.0, .text($0.1)) })
     return payload.fitting(messageBytes + token.bytes.count) { style in
       let message: [(String, JSONValue)] =
         [("token", token)] + shown(style, android)
@@ -46,15 +47,6 @@ enum FCMRequest {
     if let channel = options.channel { notification.append(("channel_id", .text(channel))) }
     if case .localizedAlert(let key) = style { notification.append(("body_loc_key", .text(key))) }
     return android + [("notification", .object(notification))]
-  }
-
-  /// Firebase adds the topic and the authorization.
-  private static func apnsHeaders(_ payload: PushPayload) -> JSONValue {
-    let names = ["apns-push-type", "apns-priority", "apns-id", "apns-expiration", "apns-collapse-id"]
-    return .object(
-      APNsRequest.headers(payload, topic: "", authorization: nil).compactMap { name, value in
-        names.contains(name) ? (name, .text(value)) : nil
-      })
   }
 
   /// What FCM passes on to APNs for iOS apps that use Firebase. For these it takes the text from `notification`, if there

@@ -15,8 +15,8 @@ enum FCMResponse: Sendable, Hashable {
   private static let foreignKeySeconds: Int64 = 900
 
   init(_ response: ProviderClient.Response) {
-    let problem = Problem(response.body)
     let status = response.status
+    let problem = (200..<300).contains(status) ? nil : Problem(response.body)
     let code = problem?.code
     let text = code.map { "\(status) \($0)" } ?? String(status)
     let retryAfter = response.retryAfter
