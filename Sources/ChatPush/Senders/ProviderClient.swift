@@ -4,33 +4,44 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOSSL
-import Synchronization
 
-/// Sends the requests of one provider over HTTP/2, with one long-lived connection for each host. A server that does not
-/// offer HTTP/2 is used with HTTP/1.1. Redirects are not followed.
+/// Sends the requests of one provider or webhook. Redirects are not followed.
 final class ProviderClient: Sendable {
-  /// How long one request may take, in seconds.
+  /// How long one request to a provider may take, in seconds.
   static let timeoutSeconds: Int64 = 10
-  /// How long a connection without requests stays open, in seconds.
+  /// How long a connection to a provider stays open without requests, in seconds.
   private static let idleSeconds: Int64 = 1800
-  /// How many bytes of a response's body are read. A longer body is ignored.
-  fileprivate static let bodyBytes = 64 * 1024
-  /// The connections to a host that only offers HTTP/1.1.
+  /// The connections to a provider that only offers HTTP/1.1.
   private static let http1Connections = 8
 
   private let client: HTTPClient
+  private let timeout: TimeAmount
+  private let bodyTime: TimeAmount?
 
-  init(_ tls: TLSConfiguration, _ threads: PushThreads) {
-    var configuration = HTTPClient.Configuration(
-      tlsConfiguration: tls, redirectConfiguration: .disallow,
-      timeout: HTTPClient.Configuration.Timeout(
-        connect: .seconds(Self.timeoutSeconds), read: .seconds(Self.timeoutSeconds)))
+  /// - Parameters:
+  ///   - timeout: how long one request may take.
+  ///   - bodyTime: how long the body of a response may take after its head; nil if only `timeout` limits it.
+  init(
+    _ configuration: HTTPClient.Configuration, timeout: TimeAmount, bodyTime: TimeAmount? = nil, _ threads: PushThreads
+  ) {
+    var configuration = configuration
+    configuration.redirectConfiguration = .disallow
+    configuration.timeout = HTTPClient.Configuration.Timeout(connect: timeout, read: timeout)
+    configuration.http1_1ConnectionDebugInitializer = { InformationalResponseLimit.add(to: $0) }
+    client = HTTPClient(eventLoopGroupProvider: .shared(threads.connections), configuration: configuration)
+    self.timeout = timeout
+    self.bodyTime = bodyTime
+  }
+
+  /// For a provider: HTTP/2, with one long-lived connection for each host. A server that does not offer HTTP/2
+  /// is used with HTTP/1.1.
+  convenience init(_ tls: TLSConfiguration, _ threads: PushThreads) {
+    var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
     configuration.connectionPool.idleTimeout = .seconds(Self.idleSeconds)
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.http1Connections
     // A failed connection is reported at once. The provider is then paused, and no attempt waits for a connection.
     configuration.connectionPool.retryConnectionEstablishment = false
-    configuration.http1_1ConnectionDebugInitializer = { InformationalResponseLimit.add(to: $0) }
-    client = HTTPClient(eventLoopGroupProvider: .shared(threads.connections), configuration: configuration)
+    self.init(configuration, timeout: .seconds(Self.timeoutSeconds), threads)
   }
 
   struct Response: Sendable {
@@ -44,8 +55,8 @@ final class ProviderClient: Sendable {
   /// - Throws: `ProviderUnreachable` if there is no connection, or another error if the request failed.
   func post(_ url: String, _ headers: HTTPHeaders, _ body: [UInt8]) async throws -> Response {
     let request = try HTTPClient.Request(url: url, method: .POST, headers: headers, body: .bytes(body))
-    let collector = ResponseCollector()
-    let task = client.execute(request: request, delegate: collector, deadline: .now() + .seconds(Self.timeoutSeconds))
+    let collector = ResponseCollector(bodyTime: bodyTime)
+    let task = client.execute(request: request, delegate: collector, deadline: .now() + timeout)
     do {
       return try await withTaskCancellationHandler {
         try await task.get()
@@ -66,59 +77,6 @@ final class ProviderClient: Sendable {
   }
 
   func close() async { try? await client.shutdown() }
-}
-
-/// One request and its response. The client calls it on the event loop of the connection, so a response wakes its task
-/// only once.
-private final class ResponseCollector: HTTPClientResponseDelegate {
-  typealias Response = ProviderClient.Response
-
-  private struct State {
-    var hasBegun = false
-    var head: HTTPResponseHead?
-    var body = ByteBuffer()
-  }
-
-  private struct BodyTooLong: Error {}
-
-  private let state = Mutex(State())
-
-  /// Whether the request had a connection.
-  var hasBegun: Bool { state.withLock(\.hasBegun) }
-
-  /// The response if it has a status, although its body was too long, too slow or broke off: the status counts.
-  var responseWithoutBody: Response? { state.withLock { $0.head.map { Self.response($0, body: []) } } }
-
-  func didSendRequestHead(task: HTTPClient.Task<Response>, _ head: HTTPRequestHead) {
-    state.withLock { $0.hasBegun = true }
-  }
-
-  func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-    state.withLock { $0.head = head }
-    return task.eventLoop.makeSucceededVoidFuture()
-  }
-
-  func didReceiveBodyPart(task: HTTPClient.Task<Response>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
-    let length = state.withLock { state in
-      var buffer = buffer
-      state.body.writeBuffer(&buffer)
-      return state.body.readableBytes
-    }
-    return length > ProviderClient.bodyBytes
-      ? task.eventLoop.makeFailedFuture(BodyTooLong()) : task.eventLoop.makeSucceededVoidFuture()
-  }
-
-  func didFinishRequest(task: HTTPClient.Task<Response>) throws -> Response {
-    try state.withLock { state in
-      guard let head = state.head else { throw HTTPClientError.remoteConnectionClosed }
-      return Self.response(head, body: Array(state.body.readableBytesView))
-    }
-  }
-
-  private static func response(_ head: HTTPResponseHead, body: [UInt8]) -> Response {
-    let retryAfter = head.headers.first(name: "retry-after").flatMap { RetryAfter.delay($0, at: Date()) }
-    return Response(status: head.status.code, retryAfter: retryAfter, body: body)
-  }
 }
 
 /// No connection to the provider could be made.

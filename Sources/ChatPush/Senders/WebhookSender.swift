@@ -14,14 +14,13 @@ package final class WebhookSender: PushNotificationSender {
   package static let timeoutSeconds: Int64 = 5
   /// The minimum length of the secret, in bytes.
   package static let secretMinimumBytes = 16
-  /// How many bytes of a response's body are read so that the connection can be reused.
-  private static let responseBodyBytes = 64 * 1024
-  /// How long an attempt waits for the rest of the body so that the connection can be reused, in milliseconds.
+  /// How long an attempt waits for the rest of the body so that the connection can be reused, in milliseconds. Only the
+  /// status decides the outcome, so a slow body must not occupy a slot.
   private static let responseBodyMilliseconds: Int64 = 250
 
   private let url: String
   private let secret: SymmetricKey
-  private let client: HTTPClient
+  private let client: ProviderClient
 
   /// - Parameter url: an absolute URL with `http` or `https`.
   package init(url: String, secret: [UInt8], _ threads: PushThreads) throws(WebhookError) {
@@ -31,48 +30,31 @@ package final class WebhookSender: PushNotificationSender {
     guard secret.count >= Self.secretMinimumBytes else { throw .secretTooShort(bytes: secret.count) }
     self.url = url
     self.secret = SymmetricKey(data: secret)
-    var configuration = HTTPClient.Configuration(
-      redirectConfiguration: .disallow,
-      timeout: HTTPClient.Configuration.Timeout(
-        connect: .seconds(Self.timeoutSeconds), read: .seconds(Self.timeoutSeconds)))
+    var configuration = HTTPClient.Configuration()
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = PushDispatcher.concurrency
     // `InformationalResponseLimit` needs the HTTP/1.1 decoder, which an HTTP/2 connection does not have.
     configuration.httpVersion = .http1Only
-    configuration.http1_1ConnectionDebugInitializer = { InformationalResponseLimit.add(to: $0) }
-    client = HTTPClient(eventLoopGroupProvider: .shared(threads.connections), configuration: configuration)
+    client = ProviderClient(
+      configuration, timeout: .seconds(Self.timeoutSeconds), bodyTime: .milliseconds(Self.responseBodyMilliseconds),
+      threads)
   }
 
   package func send(_ notification: PushNotification) async -> SendResult {
     do {
       let body = try PushNotificationBody(notification).bytes()
-      var request = HTTPClientRequest(url: url)
-      request.method = .POST
-      request.headers.add(name: "Content-Type", value: "application/json")
-      request.headers.add(name: "Hansard-Delivery-Key", value: notification.deliveryKey)
-      request.headers.add(name: "Hansard-Signature", value: Self.signature(of: body, secret: secret))
-      request.body = .bytes(ByteBuffer(bytes: body))
-      let response = try await client.execute(request, timeout: .seconds(Self.timeoutSeconds))
-      await Self.drain(response.body)
-      return Self.result(of: response.status.code)
+      let headers: HTTPHeaders = [
+        "Content-Type": "application/json", "Hansard-Delivery-Key": notification.deliveryKey,
+        "Hansard-Signature": Self.signature(of: body, secret: secret),
+      ]
+      return Self.result(of: try await client.post(url, headers, body).status)
+    } catch let error as ProviderUnreachable {
+      return .failed(reason: error.reason)
     } catch {
       return .failed(reason: "\(error)")
     }
   }
 
-  /// Reads the body to its end, so that the connection can be reused. If the body is too long or takes too long, the
-  /// connection is closed. Only the status decides the outcome, so a slow body must not occupy a slot.
-  private static func drain(_ body: HTTPClientResponse.Body) async {
-    await withTaskGroup { group in
-      group.addTask { _ = try? await body.collect(upTo: responseBodyBytes) }
-      group.addTask { try? await Task.sleep(for: .milliseconds(responseBodyMilliseconds)) }
-      await group.next()
-      group.cancelAll()
-    }
-  }
-
-  package func close() async {
-    try? await client.shutdown()
-  }
+  package func close() async { await client.close() }
 
   /// The value of `Hansard-Signature`: HMAC-SHA256 over the bytes of the body.
   static func signature(of body: [UInt8], secret: SymmetricKey) -> String {
