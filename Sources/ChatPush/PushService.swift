@@ -43,7 +43,7 @@ package final class PushService: Sendable {
   ///
   /// - Parameters:
   ///   - directory: the folder of the read models.
-  ///   - threads: where notifications are rendered; nil for the threads that run all tasks.
+  ///   - threads: where notifications are rendered and sent; nil for the threads that run all tasks.
   /// - Throws: `RecordingFailure` if the event that switches push on cannot be recorded, and errors of the folder.
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, recorder: any OutcomeRecorder,
@@ -64,7 +64,7 @@ package final class PushService: Sendable {
     }
     let dispatcher = PushDispatcher(
       outbox: outbox, head: { feed.head }, recorder: recorder, sender: sender, logIdentity: logIdentity,
-      logger: logger, now: now, isOpen: isOpen, executor: threads?.tasks)
+      logger: logger, now: now, isOpen: isOpen, executors: threads?.tasks ?? [])
     outbox.start { _ in dispatcher.outboxGrew() }
     return PushService(outbox: outbox, dispatcher: dispatcher, sender: sender, head: feed.head, logger: logger)
   }

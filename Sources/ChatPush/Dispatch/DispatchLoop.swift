@@ -26,6 +26,7 @@ struct DispatchLoop {
 
   private let dispatcher: PushDispatcher
   private var lanes: PushLanes
+  private var threads: AttemptThreads
   private var outcomes = GatheredOutcomes()
   private var isRecording = false
   /// When the collected outcomes are recorded, unless they fill an event earlier.
@@ -48,6 +49,7 @@ struct DispatchLoop {
   init(_ dispatcher: PushDispatcher) {
     self.dispatcher = dispatcher
     lanes = PushLanes(dispatcher.sender.lanes)
+    threads = AttemptThreads(count: dispatcher.executors.count)
   }
 
   /// Whether a stop was requested and nothing is left to do.
@@ -55,17 +57,9 @@ struct DispatchLoop {
     isStopping && lanes.active == 0 && !isRecording && (!outcomes.isOwed || isLogClosed)
   }
 
-  mutating func take(_ event: DispatchEvent, _ group: inout DiscardingTaskGroup) async {
-    switch event {
-    case .outboxGrew:
-      dispatcher.noticedNews()
-      lanes.outboxGrew()
-    case .attempted(let attempt, let ticket, let attempted): take(attempted, of: attempt, ticket)
-    case .recorded(let fate): take(fate)
-    case .woke(let time): alarms.remove(time)
-    case .stop: stop(&group)
-    case .drainEnded: group.cancelAll()
-    }
+  /// Takes events together, because what follows costs as much for many as for one.
+  mutating func take(_ events: [DispatchEvent], _ group: inout DiscardingTaskGroup) async {
+    for event in events { take(event, &group) }
     await refill()
     let isPaused = attemptingDue > .now
     if !isPaused { startAttempts(&group) }
@@ -74,6 +68,21 @@ struct DispatchLoop {
   }
 
   // MARK: - Events
+
+  private mutating func take(_ event: DispatchEvent, _ group: inout DiscardingTaskGroup) {
+    switch event {
+    case .outboxGrew:
+      dispatcher.noticedNews()
+      lanes.outboxGrew()
+    case .attempted(let attempt, let ticket, let attempted, let thread):
+      threads.end(thread)
+      take(attempted, of: attempt, ticket)
+    case .recorded(let fate): take(fate)
+    case .woke(let time): alarms.remove(time)
+    case .stop: stop(&group)
+    case .drainEnded: group.cancelAll()
+    }
+  }
 
   private mutating func take(
     _ attempted: Attempted, of attempt: PerDeviceQueues.Attempt, _ ticket: PushLanes.Ticket
@@ -262,9 +271,10 @@ struct DispatchLoop {
   private mutating func startAttempts(_ group: inout DiscardingTaskGroup) {
     let (dispatcher, closed) = (dispatcher, lanes.closed)
     while !isStopping, let start = lanes.next(at: .now) {
-      group.addTask {
+      let thread = threads.begin()
+      group.addTask(executorPreference: thread.map { dispatcher.executors[$0] }) {
         let attempted = await dispatcher.attempt(start.attempt.key, lane: start.provider, closed: closed)
-        dispatcher.send(.attempted(start.attempt, start.ticket, attempted))
+        dispatcher.send(.attempted(start.attempt, start.ticket, attempted, thread: thread))
       }
     }
   }

@@ -29,10 +29,13 @@ package final class PushDispatcher: Sendable {
   /// because a notification that was given up cannot be sent any more.
   let now: @Sendable () -> Timestamp
   let isOpen: OpenRoomCheck
-  private let executor: (any TaskExecutor)?
+  /// Where attempts run; empty for the threads that run all tasks. The first one also runs the loop.
+  let executors: [any TaskExecutor]
 
-  private let mailbox: AsyncStream<DispatchEvent>
-  private let post: AsyncStream<DispatchEvent>.Continuation
+  private let mailbox = Mutex<[DispatchEvent]>([])
+  /// Signals that the mailbox has events.
+  private let mails: AsyncStream<Void>
+  private let mailed: AsyncStream<Void>.Continuation
   private let hasNews = Mutex(false)
   private let providerStates: Mutex<[PushProviderStatus]>
 
@@ -40,31 +43,31 @@ package final class PushDispatcher: Sendable {
     outbox: ProjectionRunner<PushProjection>, head: @escaping @Sendable () -> LogPosition,
     recorder: any OutcomeRecorder, sender: any PushNotificationSender, logIdentity: UUIDBytes, logger: Logger,
     now: @escaping @Sendable () -> Timestamp, isOpen: @escaping OpenRoomCheck = { _, _, _ in false },
-    patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds, executor: (any TaskExecutor)? = nil
+    patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds, executors: [any TaskExecutor] = []
   ) {
     self.outbox = outbox
     notifications = NotificationReader(
-      outbox, head: head, patienceMilliseconds: patienceMilliseconds, now: now, executor: executor)
+      outbox, head: head, patienceMilliseconds: patienceMilliseconds, now: now, executor: executors.first)
     self.recorder = recorder
     self.sender = sender
     self.logIdentity = logIdentity
     self.logger = logger
     self.now = now
     self.isOpen = isOpen
-    self.executor = executor
+    self.executors = executors
     providerStates = Mutex(sender.lanes.compactMap(\.provider).map { PushProviderStatus($0, .running) })
-    (mailbox, post) = AsyncStream.makeStream()
+    (mails, mailed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   /// Sends notifications until `stop`, or until the log accepts no more outcomes. Call it once, after the outbox has
   /// applied all events that the log had at startup.
   package func run() async {
     outboxGrew()
-    await withTaskExecutorPreference(executor) {
+    await withTaskExecutorPreference(executors.first) {
       await withDiscardingTaskGroup { group in
         var loop = DispatchLoop(self)
-        for await event in mailbox {
-          await loop.take(event, &group)
+        for await _ in mails {
+          await loop.take(takeEvents(), &group)
           if loop.isFinished { break }
         }
         group.cancelAll()
@@ -78,12 +81,12 @@ package final class PushDispatcher: Sendable {
       defer { hasNews = true }
       return !hasNews
     }
-    if isFirst { post.yield(.outboxGrew) }
+    if isFirst { send(.outboxGrew) }
   }
 
   /// Stops sending. `run` returns after the notifications in flight have ended or reached the time limit, and their
   /// outcomes are recorded.
-  package func stop() { post.yield(.stop) }
+  package func stop() { send(.stop) }
 
   /// The states of the providers; empty for a webhook or a file.
   package var providers: [PushProviderStatus] { providerStates.withLock { $0 } }
@@ -92,14 +95,29 @@ package final class PushDispatcher: Sendable {
 
   func publish(_ states: [PushProviderStatus]) { providerStates.withLock { $0 = states } }
 
-  func send(_ event: DispatchEvent) { post.yield(event) }
+  func send(_ event: DispatchEvent) {
+    let isFirst = mailbox.withLock { events in
+      defer { events.append(event) }
+      return events.isEmpty
+    }
+    if isFirst { mailed.yield() }
+  }
+
+  private func takeEvents() -> [DispatchEvent] {
+    mailbox.withLock { events in
+      defer { events = [] }
+      return events
+    }
+  }
+
   func noticedNews() { hasNews.withLock { $0 = false } }
 }
 
 /// The events of the dispatcher's loop.
 enum DispatchEvent: Sendable {
   case outboxGrew
-  case attempted(PerDeviceQueues.Attempt, PushLanes.Ticket, Attempted)
+  /// - Parameter thread: where the attempt ran (`AttemptThreads`).
+  case attempted(PerDeviceQueues.Attempt, PushLanes.Ticket, Attempted, thread: Int?)
   case recorded(PushOutcomesFate)
   /// A time at which the loop asked to be woken.
   case woke(ContinuousClock.Instant)

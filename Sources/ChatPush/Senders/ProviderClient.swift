@@ -5,16 +5,18 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// Sends the requests of one provider or webhook. Redirects are not followed.
+/// Sends the requests of one provider or webhook. Each thread has its own connections. Redirects are not followed.
 final class ProviderClient: Sendable {
   /// How long one request to a provider may take, in seconds.
   static let timeoutSeconds: Int64 = 10
   /// How long a connection to a provider stays open without requests, in seconds.
   private static let idleSeconds: Int64 = 1800
-  /// The connections to a provider that only offers HTTP/1.1.
-  private static let http1Connections = 8
+  /// The connections of each thread to a provider that only offers HTTP/1.1.
+  private static let http1Connections = 4
 
-  private let client: HTTPClient
+  /// One for each thread.
+  private let clients: [HTTPClient]
+  private let threads: PushThreads
   private let timeout: TimeAmount
   private let bodyTime: TimeAmount?
 
@@ -28,12 +30,14 @@ final class ProviderClient: Sendable {
     configuration.redirectConfiguration = .disallow
     configuration.timeout = HTTPClient.Configuration.Timeout(connect: timeout, read: timeout)
     configuration.http1_1ConnectionDebugInitializer = { InformationalResponseLimit.add(to: $0) }
-    client = HTTPClient(eventLoopGroupProvider: .shared(threads.connections), configuration: configuration)
+    let shared = configuration
+    clients = threads.loops.map { HTTPClient(eventLoopGroupProvider: .shared($0), configuration: shared) }
+    self.threads = threads
     self.timeout = timeout
     self.bodyTime = bodyTime
   }
 
-  /// For a provider: HTTP/2, with one long-lived connection for each host. A server that does not offer HTTP/2
+  /// For a provider: HTTP/2, with one long-lived connection for each host and thread. A server that does not offer HTTP/2
   /// is used with HTTP/1.1.
   convenience init(_ tls: TLSConfiguration, _ threads: PushThreads) {
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
@@ -56,6 +60,8 @@ final class ProviderClient: Sendable {
   func post(_ url: String, _ headers: HTTPHeaders, _ body: [UInt8]) async throws -> Response {
     let request = try HTTPClient.Request(url: url, method: .POST, headers: headers, body: .bytes(body))
     let collector = ResponseCollector(bodyTime: bodyTime)
+    // With the connection of this thread, neither the request nor the response changes threads.
+    let client = clients[threads.current ?? 0]
     let task = client.execute(request: request, delegate: collector, deadline: .now() + timeout)
     do {
       return try await withTaskCancellationHandler {
@@ -76,7 +82,9 @@ final class ProviderClient: Sendable {
     (error as? HTTPClientError).map { [.deadlineExceeded, .cancelled].contains($0) } ?? (error is CancellationError)
   }
 
-  func close() async { try? await client.shutdown() }
+  func close() async {
+    for client in clients { try? await client.shutdown() }
+  }
 }
 
 /// No connection to the provider could be made.

@@ -24,6 +24,8 @@ APNS, SANDBOX, FCM, WEB_PUSH = KINDS = ("apns", "sandbox", "fcm", "webPush")
 CHANNEL = "messages"
 # For servers whose clocks a test sets.
 LONG_SESSIONS = {"HANSARD_ACCESS_TOKEN_LIFETIME": "604800"}
+# The threads that send notifications, each with its own connections (`PushThreads`).
+PUSH_THREADS = 2
 
 
 @dataclass(frozen=True)
