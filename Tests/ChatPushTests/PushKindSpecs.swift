@@ -1,0 +1,17 @@
+import ChatDomain
+import Testing
+
+@testable import ChatPush
+
+@Suite("The kinds of notifications")
+struct PushKindSpecs {
+  @Test("the raw values of kinds that show nothing begin at `firstSilent`", arguments: PushKind.allCases)
+  func silent(kind: PushKind) {
+    #expect((kind.rawValue >= PushKind.firstSilent) == (kind.alert == nil))
+  }
+
+  @Test("each kind of alert has a kind of notification", arguments: AlertKind.allCases)
+  func alerts(kind: AlertKind) {
+    #expect(PushKind(kind).alert == kind)
+  }
+}
