@@ -29,7 +29,10 @@ struct OutboxWriter {
         """
         INSERT INTO outbox (position, userId, deviceId, kind, badge, isQuiet, showsPreview, provider) VALUES (
           ?1, ?2, ?3, ?4, ?5, ?6, ?7, (
-            SELECT CASE WHEN apnsToken IS NOT NULL THEN IIF(apnsEnvironment = 2, 4, 1) WHEN fcmToken IS NOT NULL THEN 2 ELSE 3 END
+            SELECT CASE WHEN apnsToken IS NOT NULL THEN IIF(
+                apnsEnvironment = \(APNsEnvironment.sandbox.rawValue), \(ProviderName.apnsSandbox.rawValue),
+                \(ProviderName.apns.rawValue))
+              WHEN fcmToken IS NOT NULL THEN \(ProviderName.fcm.rawValue) ELSE \(ProviderName.webPush.rawValue) END
             FROM pushDevice WHERE userId = ?2 AND deviceId = ?3))
         """
       ).run(
