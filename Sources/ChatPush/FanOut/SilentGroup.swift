@@ -31,7 +31,9 @@ package struct SilentGroup: Sendable, Hashable {
   var collapseID: String {
     if let message { return "\(kind.name).deleted.\(message)" }
     if let thread { return "\(kind.name).thread.\(thread)" }
-    let name = clears ? kind.name : "\(kind.name).other"
-    return room.map { "\(name).\($0)" } ?? name
+    return Self.collapseID(clears ? kind.name : "\(kind.name).other", of: room)
   }
+
+  /// The ID that all silent notifications of one name in one room share.
+  static func collapseID(_ name: String, of room: RoomID?) -> String { room.map { "\(name).\($0)" } ?? name }
 }

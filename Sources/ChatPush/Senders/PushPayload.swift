@@ -73,7 +73,7 @@ struct PushPayload: Sendable, Hashable {
     case .silent:
       SilentGroup(kind, room: room, thread: thread, message: message, clears: clearedThrough != nil)?.collapseID
         // An alert in quiet hours.
-        ?? room.map { "\(kind.name).\($0)" } ?? kind.name
+        ?? SilentGroup.collapseID(kind.name, of: room)
     }
   }
 
