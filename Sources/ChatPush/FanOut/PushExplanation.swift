@@ -110,10 +110,7 @@ package struct PushExplanation: Sendable, Hashable {
       try projection.apply(events[...], to: database)
       try progress(last.value)
       guard last == position else { continue }
-      var wasScheduled = false
-      if case .room(let room, .messages(.sent(let message, _, _, _))) = end.event {
-        wasScheduled = try RoomsQueries(database).scheduledMessage(message, of: room) != nil
-      }
+      let wasScheduled = try RoomsQueries(database).isScheduled(end)
       try projection.apply([end], to: database)
       return wasScheduled
     }

@@ -91,12 +91,10 @@ package struct PushProjection: Projection {
       }
       if isOn, enumerates, let event = PushEvent(recorded), try recipients.mayNotify(event) {
         var wasScheduled = false
-        // Only services send scheduled messages. The row that shows that the message was scheduled is removed when the
-        // message is applied.
-        if recorded.service != nil, case .message(let room, let message) = event.change {
+        if recorded.mayBeScheduled {
           try rooms.apply(events[waiting..<index], to: database)
           waiting = index
-          wasScheduled = try RoomsQueries(database).scheduledMessage(message.id, of: room) != nil
+          wasScheduled = try RoomsQueries(database).isScheduled(recorded)
         }
         let next = events.index(after: index)
         try rooms.apply(events[waiting..<next], to: database)
@@ -126,6 +124,23 @@ package struct PushProjection: Projection {
       try queries.badge(of: user, at: event.time)
     }
     return try outbox.add(event, decisions, queries)
+  }
+}
+
+extension RoomsQueries {
+  /// Whether the event sends a message that was scheduled. The tables must include the events before it but not the event
+  /// itself, which removes the row of the scheduled message.
+  func isScheduled(_ recorded: RecordedEvent) throws -> Bool {
+    guard recorded.mayBeScheduled, case .room(let room, .messages(.sent(let message, _, _, _))) = recorded.event
+    else { return false }
+    return try scheduledMessage(message, of: room) != nil
+  }
+}
+
+extension RecordedEvent {
+  /// Whether it may send a scheduled message, which only services do.
+  fileprivate var mayBeScheduled: Bool {
+    if case .room(_, .messages(.sent)) = event { service != nil } else { false }
   }
 }
 
