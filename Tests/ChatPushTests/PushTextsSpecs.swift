@@ -45,6 +45,16 @@ struct PushTextsSpecs {
     #expect(texts(sampleInput(kind, room: "")) == ["Anna", "The kettle is on."])
   }
 
+  @Test("a reaction has the emoji and no text")
+  func reactions() {
+    let event = PushEvent(
+      position: LogPosition(1), time: Timestamp(milliseconds: 0), actor: anna,
+      change: .reaction(tea, .numbered(1), emoji: "👍", messageAuthor: ben))
+    let input = PushTextInput(PushContent(event, spaceName: "Tea", senderNickname: "Anna"), .reaction)
+    #expect(input.text.isEmpty && input.emoji == "👍")
+    #expect(texts(input) == ["Tea", "Anna: 👍"])
+  }
+
   @Test(
     "a file is shown if there is no text",
     arguments: [

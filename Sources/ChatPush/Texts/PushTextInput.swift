@@ -13,7 +13,7 @@ package struct PushTextInput: Sendable, Hashable {
   package var senderNickname: String
   /// Empty if there is no workspace.
   package var workspaceName: String
-  /// The text of the message; for a reaction, of the message that got it. Empty if it has none.
+  /// The text of the message. Empty if it has none, and for every kind that is not about a new message, such as a reaction.
   package var text: String
   /// The emoji of a reaction.
   package var emoji: String?
