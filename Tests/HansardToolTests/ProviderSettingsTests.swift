@@ -34,7 +34,7 @@ struct ProviderSettingsTests {
   private func sender(_ values: [String: ConfigContent]) async throws -> (any PushNotificationSender)? {
     let (settings, problems) = ServeSettings.read([.commandLine(values)])
     if let problem = problems.first { throw problem }
-    return try await settings.push.sender(PushThreads())
+    return try await settings.push.start()?.sender
   }
 
   private func problem(_ values: [String: ConfigContent]) async -> String? {

@@ -26,6 +26,12 @@ struct PushOptions: ParsableArguments {
   }
 }
 
+/// Where notifications go, and the threads that send them.
+struct PushDestination: Sendable {
+  var sender: any PushNotificationSender
+  let threads: PushThreads
+}
+
 /// Where notifications are sent. Without any of these settings, push is off and no recipients are computed.
 struct PushSettings: Sendable {
   static let webhookKey = "push.webhook"
@@ -48,16 +54,24 @@ struct PushSettings: Sendable {
     providers = ProviderSettings(&reader)
   }
 
-  /// Creates the sender. Nil if push is off.
-  func sender(_ threads: PushThreads) async throws -> (any PushNotificationSender)? {
+  /// Starts the threads that send notifications, and creates the sender. Nil if push is off.
+  func start() async throws -> PushDestination? {
     let configuration = try await providers.configuration()
     if webhook == nil, file == nil, let secretFile {
       throw ToolError(
         "there is a push secret, but no webhook", because: "--push-secret-file is \(secretFile)",
         next: "name the webhook with --push-webhook URL")
     }
+    if webhook == nil, file == nil, configuration.isEmpty { return nil }
+    let threads = PushThreads()
+    return PushDestination(sender: try sender(configuration, threads), threads: threads)
+  }
+
+  private func sender(
+    _ configuration: PushProviders.Configuration, _ threads: PushThreads
+  ) throws -> any PushNotificationSender {
     switch (webhook, file) {
-    case (nil, nil): return configuration.isEmpty ? nil : PushProviders(configuration, threads)
+    case (nil, nil): return PushProviders(configuration, threads)
     case (_?, _?):
       throw ToolError(
         "notifications can have only one destination", because: "both a push webhook and a push file are given",

@@ -19,17 +19,17 @@ struct ServeRun {
   let settings: ServeSettings
   let servesBench: Bool
   let servesConformance: Bool
-  private let pushThreads = PushThreads()
 
   func serve() async throws {
     // Loaded before anything is opened, so that a wrong setting changes nothing.
     let certificate = try loadCertificate()
     let metrics = ServeMetrics(settings.metrics)
-    let sender = try await settings.push.sender(pushThreads).map { MeteredSender($0, metrics.factory) }
+    var push = try await settings.push.start()
+    if let sender = push?.sender { push?.sender = MeteredSender(sender, metrics.factory) }
     do {
-      try await serve(sendingBy: sender, certificate, metrics)
+      try await serve(pushingTo: push, certificate, metrics)
     } catch {
-      await sender?.close()
+      await push?.sender.close()
       throw error
     }
   }
@@ -44,7 +44,7 @@ struct ServeRun {
   }
 
   private func serve(
-    sendingBy sender: (any PushNotificationSender)?, _ certificate: TLSConfiguration?, _ metrics: ServeMetrics
+    pushingTo push: PushDestination?, _ certificate: TLSConfiguration?, _ metrics: ServeMetrics
   ) async throws {
     let logger = settings.log.logger()
     let log = try EmbeddedLog.open(directory: settings.data, options: metrics.logOptions(logger))
@@ -55,7 +55,7 @@ struct ServeRun {
     do {
       try await HansardServer.run(gate, configuration, logger: logger) { port in
         running.withLock { $0 = .opening }
-        let service = try await start(log, sendingBy: sender, gate, configuration, logger)
+        let service = try await start(log, pushingTo: push, gate, configuration, logger)
         running.withLock { $0 = .running(service) }
         metrics.sample(StatusMetrics(service.opened.chat, log, service.pushing, metrics.factory))
         announce(port)
@@ -100,13 +100,13 @@ struct ServeRun {
 
   /// Opens the data, then lets requests in.
   private func start(
-    _ log: EmbeddedLog, sendingBy sender: (any PushNotificationSender)?, _ gate: StartGate,
+    _ log: EmbeddedLog, pushingTo push: PushDestination?, _ gate: StartGate,
     _ configuration: HansardServer.Configuration, _ logger: Logger
   ) async throws -> Running {
     let opened = try await open(log, gate, configuration.metrics, logger)
     let pushing: PushService?
     do {
-      pushing = try await startPush(by: sender, opened, logger)
+      pushing = try await startPush(to: push, opened, logger)
     } catch {
       try? opened.close()
       throw error
@@ -191,14 +191,14 @@ struct ServeRun {
   }
 
   private func startPush(
-    by sender: (any PushNotificationSender)?, _ opened: ServiceOpening.Opened, _ logger: Logger
+    to push: PushDestination?, _ opened: ServiceOpening.Opened, _ logger: Logger
   ) async throws -> PushService? {
-    guard let sender else { return nil }
+    guard let push else { return nil }
     return try await PushService.open(
       directory: settings.readModelsDirectory, feed: opened.chat.store, logIdentity: opened.log.identity.bytes,
       recorder: opened.chat,
-      sender: sender, logger: logger, now: { opened.chat.clock.settled },
-      isOpen: { opened.chat.live.isOpen($0, $1, of: $2) }, threads: pushThreads)
+      sender: push.sender, logger: logger, now: { opened.chat.clock.settled },
+      isOpen: { opened.chat.live.isOpen($0, $1, of: $2) }, threads: push.threads)
   }
 
   private func open(
