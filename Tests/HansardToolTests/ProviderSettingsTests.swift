@@ -93,6 +93,40 @@ struct ProviderSettingsTests {
       #expect(
         await problem(["push.apns.\(name)": .string("x")])?.contains("there is no push.apns.keyFile") == true)
     }
+  }
+
+  @Test(
+    "a setting without effect is named, with the one that is missing",
+    arguments: [
+      ("push.apns.certificateKeyFile", .string("x"), "push.apns.keyFile"),
+      ("push.apns.environment", .string("sandbox"), "push.apns.keyFile"),
+      ("push.apns.productionURL", .string("https://example.org"), "push.apns.keyFile"),
+      ("push.apns.sandboxURL", .string("https://example.org"), "push.apns.keyFile"),
+      ("push.apns.requestsPerSecond", .int(5), "push.apns.keyFile"),
+      ("push.fcm.url", .string("https://example.org"), "push.fcm.keyFile"),
+      ("push.fcm.androidChannel", .string("messages"), "push.fcm.keyFile"),
+      ("push.fcm.androidAlerts", .string("data"), "push.fcm.keyFile"),
+      ("push.fcm.requestsPerSecond", .int(5), "push.fcm.keyFile"),
+      ("push.webPush.subject", .string("mailto:a@example.org"), "push.webPush.keyFile"),
+      ("push.webPush.hosts", .stringArray(["example.org"]), "push.webPush.keyFile"),
+      ("push.webPush.requestsPerSecond", .int(5), "push.webPush.keyFile"),
+    ] as [(String, ConfigContent, String)])
+  func withoutEffect(setting: String, value: ConfigContent, missing: String) async {
+    #expect(
+      await problem([setting: value])?.contains("the setting \(setting) has no effect. there is no \(missing)") == true)
+  }
+
+  @Test("a key and a certificate for APNs have settings of their own")
+  func ofTheOther() async throws {
+    let withKey = apns.merging(["push.apns.certificateKeyFile": key]) { first, _ in first }
+    #expect(await problem(withKey)?.contains("there is no push.apns.certificateFile") == true)
+    var withCertificate = apns.merging(["push.apns.certificateFile": key]) { first, _ in first }
+    withCertificate["push.apns.keyFile"] = nil
+    #expect(await problem(withCertificate)?.contains("the setting push.apns.keyID has no effect") == true)
+  }
+
+  @Test("each wrong value is named")
+  func wrongValues() async throws {
     let text = try files.write("no key", "text")
     let cases: [([String: ConfigContent], String)] = [
       (["push.apns.keyFile": .string("/nowhere")], "/nowhere does not exist"),

@@ -111,6 +111,8 @@ struct ProviderSettings: Sendable {
   private let requestsPerSecond: [ProviderName: Int]
   private let authoritiesFile: String?
   private let templatesFile: String?
+  /// The keys of the settings of push that have a value.
+  private let given: Set<String>
 
   init(_ reader: inout SettingReader) {
     var requests: [ProviderName: Int] = [:]
@@ -140,6 +142,7 @@ struct ProviderSettings: Sendable {
     self.environment = environment
     self.androidAlerts = androidAlerts
     requestsPerSecond = requests
+    given = Set(reader.settings.map(\.key).filter { $0.hasPrefix("push.") && reader.isSet($0) })
   }
 
   private static func readAPNs(
@@ -270,7 +273,7 @@ struct ProviderSettings: Sendable {
   private func apnsConfiguration() async throws -> APNsConfiguration? {
     let group = "push.apns"
     guard apns["keyFile"] != nil || apns["certificateFile"] != nil else {
-      try Self.reject(["keyID", "teamID", "certificateKeyFile", "topic"], of: apns, group, without: "keyFile")
+      try rejectAll(group, without: "keyFile")
       return nil
     }
     let topic = try Self.required("topic", of: apns, group)
@@ -281,10 +284,12 @@ struct ProviderSettings: Sendable {
         "APNs cannot be used", because: "both push.apns.keyFile and push.apns.certificateFile are given",
         next: "remove one of them")
     case (nil, let certificate?):
+      try reject(["push.apns.keyID", "push.apns.teamID"], without: "push.apns.keyFile")
       configuration = try APNsConfiguration(
         certificate: Self.content(certificate, "push.apns.certificateFile"),
         key: Self.content(apns["certificateKeyFile"] ?? certificate, "push.apns.certificateKeyFile"), topic: topic)
     case (let key, nil):
+      try reject(["push.apns.certificateKeyFile"], without: "push.apns.certificateFile")
       configuration = try await APNsConfiguration(
         key: Self.content(key ?? "", "push.apns.keyFile"), keyID: Self.required("keyID", of: apns, group),
         teamID: Self.required("teamID", of: apns, group), topic: topic)
@@ -297,7 +302,7 @@ struct ProviderSettings: Sendable {
 
   private func fcmConfiguration() async throws -> FCMConfiguration? {
     guard let key = fcm["keyFile"] else {
-      try Self.reject(["androidChannel"], of: fcm, "push.fcm", without: "keyFile")
+      try rejectAll("push.fcm", without: "keyFile")
       return nil
     }
     return try await FCMConfiguration(
@@ -307,7 +312,7 @@ struct ProviderSettings: Sendable {
 
   private func webPushConfiguration() async throws -> WebPushConfiguration? {
     guard let key = webPush["keyFile"] else {
-      try Self.reject(["subject"], of: webPush, "push.webPush", without: "keyFile")
+      try rejectAll("push.webPush", without: "keyFile")
       return nil
     }
     if let wrong = WebPushHosts.invalidEntry(in: hosts) {
@@ -320,14 +325,17 @@ struct ProviderSettings: Sendable {
       hosts: WebPushHosts(hosts))
   }
 
-  /// Rejects settings that have no effect without the key, because the operator probably forgot the key.
-  private static func reject(
-    _ names: [String], of values: [String: String], _ group: String, without key: String
-  ) throws(ToolError) {
-    guard let name = names.first(where: { values[$0] != nil }) else { return }
+  /// Rejects all settings of a group, which have no effect without its key.
+  private func rejectAll(_ group: String, without key: String) throws(ToolError) {
+    try reject(given.filter { $0.hasPrefix(group + ".") }.sorted(), without: "\(group).\(key)")
+  }
+
+  /// Rejects settings that have no effect without another one, because the operator probably forgot that.
+  private func reject(_ settings: [String], without other: String) throws(ToolError) {
+    guard let setting = settings.first(where: given.contains) else { return }
     throw ToolError(
-      "the setting \(group).\(name) has no effect", because: "there is no \(group).\(key)",
-      next: "set \(group).\(key), or remove \(group).\(name)")
+      "the setting \(setting) has no effect", because: "there is no \(other)",
+      next: "set \(other), or remove \(setting)")
   }
 
   private static func required(
