@@ -7,6 +7,7 @@ import pytest
 
 from harness.client import new_id
 from harness.command import hansard, settle
+from harness.message_mutations import reaction_path
 from harness.people import World
 from harness.push_outcomes import replaced
 from harness.receiver import Receiver
@@ -159,6 +160,22 @@ def test_a_deleted_message_is_withdrawn_and_an_edited_one_is_pushed_with_its_new
     comes_to(posting, edited, {phone: ("delivered", None)})
     table = hansard("push", "explain", "--data", posting.data, deleted["position"]).output
     assert "abandoned: deleted" in table
+
+
+def test_a_reaction_that_was_removed_is_not_announced(posting, receiver, gate):
+    world = World(posting)
+    anna, ben = world.users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    mine = anna.send(room, "mine")["id"]
+    phone = device(anna, "a")
+    removed = ben.put(reaction_path(room, mine, "👍"))
+    kept = ben.put(reaction_path(room, mine, "🎉"))
+    refused(receiver, 1)
+    ben.delete(reaction_path(room, mine, "👍"))
+    again = ben.put(reaction_path(room, mine, "👍"))
+    gate.is_open.set()
+    for reaction, outcome in ((removed, ("abandoned", "deleted")), (kept, ("delivered", None)), (again, ("delivered", None))):
+        comes_to(posting, reaction, {phone: outcome})
 
 
 def test_a_delivered_message_leaves_the_file_when_it_is_deleted(posting, receiver, gate):

@@ -59,7 +59,7 @@ struct OutboxWriter {
   }
 
   /// Notifications that are still waiting use the current text of the message. For a deleted message, the content loses
-  /// what the message said, and only what shows nothing is still sent. `BulkDeletion` removes the contents of a deleted
+  /// what the message said, and only what shows nothing is still sent, as for a reaction that was removed. `BulkDeletion` removes the contents of a deleted
   /// room.
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
@@ -76,8 +76,12 @@ struct OutboxWriter {
         WHERE roomId = ? AND messageId = ?
         """
       ).run(room, message)
-    case .lifecycle, .sharing, .members, .messages(.sent), .annotations, .reading, .threads, .scheduling, .reports,
-      .erased:
+    case .annotations(.reactionRemoved(let message, _, let user, let emoji)):
+      try CachedStatement(
+        database, "UPDATE pushContent SET isDeleted = 1 WHERE roomId = ? AND messageId = ? AND sender = ? AND emoji = ?"
+      ).run(room, message, user, emoji)
+    case .lifecycle, .sharing, .members, .messages(.sent), .annotations(.reactionAdded), .annotations(.pinned),
+      .annotations(.unpinned), .reading, .threads, .scheduling, .reports, .erased:
       break
     }
   }

@@ -57,6 +57,8 @@ struct PushComparison {
     var actor: UserID?
     var room: RoomID?
     var message: MessageID?
+    /// The emoji of a reaction of the actor.
+    var reaction: String?
     var workspace: WorkspaceID?
   }
 
@@ -147,6 +149,10 @@ struct PushComparison {
       if message.isDeleted, kind.alert != nil, message.revision != notification.key.position {
         return .withdrawn(.deleted)
       }
+      let isRemoved = message.removedReactions.contains {
+        $0.emoji == about.reaction && $0.user == about.actor && $0.position > notification.key.position
+      }
+      if isRemoved, kind.alert != nil { return .withdrawn(.deleted) }
       if message.sent.position == notification.key.position { text = message.text }
     }
     let member = room?.member(id)
@@ -228,8 +234,8 @@ struct PushComparison {
             ?? (location.ordinal > max(member.readThrough, member.joinedOrdinal))
           return (member.user, isUnread ? [.update, .roomChange] : [.roomChange])
         }
-      case .annotations(.reactionAdded(let id, _, let user, _, _)):
-        subject.message = id
+      case .annotations(.reactionAdded(let id, _, let user, let emoji, _)):
+        (subject.message, subject.reaction, subject.actor) = (id, emoji, user)
         let author = room.message(id)?.author
         kinds = members.map { ($0, $0 == author && $0 != user ? [.reaction, .roomChange] : [.roomChange]) }
       case .messages(.edited(let id, _, _)), .annotations(.reactionRemoved(let id, _, _, _)),

@@ -32,6 +32,8 @@ struct ModelMessage: Equatable {
   var history: [ModelRevision] = []
   /// In the order in which they were added.
   var reactions: [ModelReaction] = []
+  /// Each with the position at which it was removed.
+  var removedReactions: [ModelReaction] = []
   var pinned: ModelPin?
 
   var isDeleted: Bool { deletedAt != nil }

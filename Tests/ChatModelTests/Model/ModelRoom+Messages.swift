@@ -72,7 +72,11 @@ extension ModelRoom {
           ModelReaction(emoji: emoji, user: user, position: recorded.position, at: recorded.occurredAt))
       }
     case .annotations(.reactionRemoved(let message, _, let user, let emoji)):
-      change(message) { $0.reactions.removeAll { $0.emoji == emoji && $0.user == user } }
+      change(message) { message in
+        message.reactions.removeAll { $0.emoji == emoji && $0.user == user }
+        message.removedReactions.append(
+          ModelReaction(emoji: emoji, user: user, position: recorded.position, at: recorded.occurredAt))
+      }
     case .annotations(.pinned(let message, _)):
       change(message) { message in
         message.pinned =
