@@ -123,7 +123,7 @@ let package = Package(
     .target(
       name: "ChatServer",
       dependencies: [
-        "COpenAPI", "ChatPrimitives", "ServerMetrics", "ChatDomain", "ChatProjections", "MediaFiles", "ChatService",
+        "CISAL", "COpenAPI", "ChatPrimitives", "ServerMetrics", "ChatDomain", "ChatProjections", "MediaFiles", "ChatService",
         "ChatProtocol", "SocketProtocols",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Hummingbird", package: "hummingbird"),

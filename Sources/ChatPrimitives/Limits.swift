@@ -129,6 +129,11 @@ public enum Limits {
   /// A page of at most this many items is encoded on the event loop, which takes less than a millisecond whatever they
   /// contain. A longer page is encoded on the thread pool.
   public static let inlineEncodingItems = 4
+  /// A response of at least this length, in bytes, is compressed if the client accepts it.
+  public static let compressedBodyBytes = 1024
+  /// A body of at most this length, in bytes, is compressed on the event loop, which takes less than a millisecond. A longer
+  /// one is compressed on the thread pool.
+  public static let inlineCompressionBytes = 64 * 1024
   /// The content of the messages on one page, in bytes. A page ends before it would exceed this, but has at least one
   /// item.
   public static let pageContentBytes = 1024 * 1024

@@ -172,7 +172,7 @@ public struct LinkIdentityRequest: RequestObject {
 }
 
 /// `GET /v1/admin/users`
-public struct UserList: ResponseObject {
+public struct UserList: ListObject {
   public var users: [Account]
 
   public init(users: [Account]) {

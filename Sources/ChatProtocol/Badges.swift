@@ -18,7 +18,7 @@ public struct Badge: ResponseObject {
 }
 
 /// `GET /v1/badge/explain`: the rooms that make up `unreadCount` of the badge, latest activity first.
-public struct BadgeExplanation: ResponseObject {
+public struct BadgeExplanation: ListObject {
   /// The same as `unreadCount` of `GET /v1/badge`.
   public var badge: Int
   public var rooms: [BadgeRoom]

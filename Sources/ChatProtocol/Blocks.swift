@@ -12,7 +12,7 @@ public struct BlockedUser: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/me/blocked-users`: the users whom the caller blocks, the newest block first.
-public struct BlockedUserList: ResponseObject {
+public struct BlockedUserList: ListObject {
   public var blockedUsers: [BlockedUser]
   @Nullable public var nextCursor: String?
 

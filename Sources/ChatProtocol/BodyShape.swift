@@ -23,6 +23,9 @@ public enum BodyFormat: Sendable {
 /// A JSON object that is the whole body of a response.
 public protocol ResponseObject: Codable, Hashable, BodyShape {}
 
+/// A list, or one page of it. Its response has an entity tag.
+public protocol ListObject: ResponseObject {}
+
 extension ResponseObject {
   public static var format: BodyFormat { .json(Self.self) }
 }

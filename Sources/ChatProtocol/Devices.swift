@@ -112,7 +112,7 @@ public struct Device: ResponseObject {
 }
 
 /// `GET /v1/devices`
-public struct DeviceList: ResponseObject {
+public struct DeviceList: ListObject {
   public var devices: [Device]
 
   public init(devices: [Device]) {

@@ -50,6 +50,12 @@ public struct AnyEndpoint: Sendable {
   public let takesIfMatch: Bool
   public let request: BodyFormat
   public let response: BodyFormat
+
+  /// Whether it responds with a list, which has an entity tag.
+  public var returnsList: Bool {
+    guard case .json(let shape) = response else { return false }
+    return shape is any ListObject.Type
+  }
 }
 
 extension AnyEndpoint: CustomStringConvertible {

@@ -58,7 +58,7 @@ public struct Invite: ResponseObject {
 }
 
 /// `GET /v1/rooms/{roomId}/invites`: newest first.
-public struct InviteList: ResponseObject {
+public struct InviteList: ListObject {
   public var invites: [Invite]
   @Nullable public var nextCursor: String?
 

@@ -91,7 +91,7 @@ public struct ReactionEntry: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/messages/{messageId}/reactions`: in the order in which they were added.
-public struct ReactionList: ResponseObject {
+public struct ReactionList: ListObject {
   public var reactions: [ReactionEntry]
   @Nullable public var nextCursor: String?
 
@@ -119,7 +119,7 @@ public struct MessageVersion: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/messages/{messageId}/history`: oldest first, with the current version at the end.
-public struct MessageHistory: ResponseObject {
+public struct MessageHistory: ListObject {
   public var versions: [MessageVersion]
   @Nullable public var nextCursor: String?
 

@@ -132,7 +132,7 @@ public struct Message: ResponseObject {
 
 /// A page of a room, oldest first. `nextCursor` leads to older messages (pass it as `before`), `previousCursor` to
 /// newer ones (pass it as `after`); each is null if there are none.
-public struct MessagePage: ResponseObject {
+public struct MessagePage: ListObject {
   public var messages: [Message]
   /// The senders, the users whom messages mention, and the participants of threads.
   public var users: [User]

@@ -67,7 +67,7 @@ public struct Ban: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/bans`: newest first.
-public struct BanList: ResponseObject {
+public struct BanList: ListObject {
   public var bans: [Ban]
   @Nullable public var nextCursor: String?
 
@@ -100,7 +100,7 @@ public struct MembershipChange: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/join-history`: newest first.
-public struct JoinHistory: ResponseObject {
+public struct JoinHistory: ListObject {
   public var changes: [MembershipChange]
   @Nullable public var nextCursor: String?
 

@@ -28,7 +28,7 @@ public struct PinEntry: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/pins`: newest pin first.
-public struct PinList: ResponseObject {
+public struct PinList: ListObject {
   public var pins: [PinEntry]
   /// The senders, the users whom messages mention, the participants of threads, and the users who pinned.
   public var users: [User]

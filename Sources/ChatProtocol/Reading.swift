@@ -82,7 +82,7 @@ public struct ReadReceipt: Codable, Sendable, Hashable {
 
 /// `GET /v1/rooms/{roomId}/read-markers`: the members who have read or sent something since they joined, without those
 /// who hide it from others, in the order in which they joined.
-public struct ReadReceiptList: ResponseObject {
+public struct ReadReceiptList: ListObject {
   public var readMarkers: [ReadReceipt]
   @Nullable public var nextCursor: String?
 

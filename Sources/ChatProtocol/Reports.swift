@@ -128,7 +128,7 @@ public struct ReportResolution: Codable, Sendable, Hashable {
 }
 
 /// Reports with one status, the newest first. Reports about the caller are left out.
-public struct ReportList: ResponseObject {
+public struct ReportList: ListObject {
   public var reports: [Report]
   @Nullable public var nextCursor: String?
 

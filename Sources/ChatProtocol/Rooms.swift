@@ -152,7 +152,7 @@ public struct Room: ResponseObject {
 }
 
 /// `GET /v1/rooms`: the room with the latest message first.
-public struct RoomList: ResponseObject {
+public struct RoomList: ListObject {
   public var rooms: [Room]
   /// The senders of the last messages, and the members of direct rooms.
   public var users: [User]
@@ -182,7 +182,7 @@ public struct Member: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/members`: in the order in which they joined.
-public struct MemberList: ResponseObject {
+public struct MemberList: ListObject {
   public var members: [Member]
   @Nullable public var nextCursor: String?
 

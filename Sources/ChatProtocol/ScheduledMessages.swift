@@ -109,7 +109,7 @@ public struct ScheduledMessage: ResponseObject {
 
 /// The caller's own scheduled messages. `GET /v1/rooms/{roomId}/scheduled-messages`: earliest time first. `GET
 /// /v1/scheduled-messages`: those in all rooms, in the order in which they were scheduled.
-public struct ScheduledMessagePage: ResponseObject {
+public struct ScheduledMessagePage: ListObject {
   public var scheduledMessages: [ScheduledMessage]
   @Nullable public var nextCursor: String?
 

@@ -13,7 +13,7 @@ public struct SearchResult: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/search`
-public struct SearchResults: ResponseObject {
+public struct SearchResults: ListObject {
   public var results: [SearchResult]
   /// The senders, the users whom messages mention, and the participants of threads.
   public var users: [User]

@@ -105,7 +105,7 @@ public struct Session: ResponseObject {
 }
 
 /// `GET /v1/sessions`: the open sessions, latest first.
-public struct SessionList: ResponseObject {
+public struct SessionList: ListObject {
   public var sessions: [Session]
 
   public init(sessions: [Session]) {

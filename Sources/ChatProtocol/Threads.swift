@@ -48,7 +48,7 @@ public struct ThreadMarker: ResponseObject {
 
 /// `GET /v1/rooms/{roomId}/messages/{messageId}/thread`: a page of a thread, oldest first, and what the caller has read
 /// of it.
-public struct ThreadPage: ResponseObject {
+public struct ThreadPage: ListObject {
   public var messages: [Message]
   /// The senders, the users whom messages mention, and the participants of threads.
   public var users: [User]
@@ -89,7 +89,7 @@ public struct FollowedThread: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/threads`: the threads that the caller follows, the one with the latest reply first.
-public struct ThreadList: ResponseObject {
+public struct ThreadList: ListObject {
   public var threads: [FollowedThread]
   /// The senders of the roots, the users whom they mention, and the participants.
   public var users: [User]

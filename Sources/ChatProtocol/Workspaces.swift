@@ -55,7 +55,7 @@ public struct Workspace: ResponseObject {
 }
 
 /// `GET /v1/workspaces`: in the order in which the caller joined them.
-public struct WorkspaceList: ResponseObject {
+public struct WorkspaceList: ListObject {
   public var workspaces: [Workspace]
   @Nullable public var nextCursor: String?
 
@@ -79,7 +79,7 @@ public struct WorkspaceMember: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/workspaces/{workspaceId}/members`: in the order in which they joined.
-public struct WorkspaceMemberList: ResponseObject {
+public struct WorkspaceMemberList: ListObject {
   public var members: [WorkspaceMember]
   @Nullable public var nextCursor: String?
 
@@ -185,7 +185,7 @@ public struct WorkspaceInvite: ResponseObject {
 }
 
 /// `GET /v1/workspaces/{workspaceId}/invites`: newest first.
-public struct WorkspaceInviteList: ResponseObject {
+public struct WorkspaceInviteList: ListObject {
   public var invites: [WorkspaceInvite]
   @Nullable public var nextCursor: String?
 
@@ -221,7 +221,7 @@ public struct Invitation: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/me/invitations` and `GET /v1/workspaces/{workspaceId}/invitations`: newest first.
-public struct InvitationList: ResponseObject {
+public struct InvitationList: ListObject {
   public var invitations: [Invitation]
   @Nullable public var nextCursor: String?
 

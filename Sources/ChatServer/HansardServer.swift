@@ -208,7 +208,8 @@ package struct HansardServer: Sendable {
       try requestContext.requirePrecondition(of: endpoint)
       let readClass = try readClass.of(requestContext, endpoint)
       var response = try await reads.handle(requestContext, readClass) {
-        try await route.handle(handlers, requestContext)
+        try await Representation(request: request, endpoint: endpoint).of(
+          try await route.handle(handlers, requestContext))
       }
       if readClass == .waiting, let principal { try authenticator.requireStillValid(principal) }
       // The response to a command of a stream is not written to this channel.

@@ -148,3 +148,42 @@ def test_all_problems_of_a_body_are_reported_at_once(world, anna, room):
 def test_an_empty_body_is_said_to_be_empty(anna):
     problem = anna.refused("invalid_json", "POST", "/v1/rooms", data=b"")
     assert "empty" in problem["detail"]
+
+
+def test_a_list_that_the_client_has_is_not_sent_again(anna, room):
+    path = f"{room.path}/messages"
+    for number in range(3):
+        anna.send(room, f"{number}")
+    first = anna.request("GET", path)
+    assert first.headers["ETag"].startswith('W/"') and first.headers["Cache-Control"] == "private, no-cache"
+    for known in (first.headers["ETag"], f'"other", {first.headers["ETag"]}'):
+        again = anna.request("GET", path, headers={"If-None-Match": known})
+        assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", first.headers["ETag"])
+    head = anna.request("HEAD", path, headers={"If-None-Match": first.headers["ETag"]})
+    assert head.status_code == 304
+    anna.send(room, "new")
+    changed = anna.request("GET", path, headers={"If-None-Match": first.headers["ETag"]})
+    assert changed.status_code == 200 and changed.headers["ETag"] != first.headers["ETag"]
+    # What changes by parts has a revision instead, which If-Match takes.
+    assert "ETag" not in anna.request("GET", room.path).headers
+
+
+def test_long_responses_are_compressed_for_clients_that_accept_it(anna, room):
+    path = f"{room.path}/messages"
+    anna.send(room, "tea " * 20)
+    short = anna.request("GET", path, headers={"Accept-Encoding": "gzip"})
+    assert "Content-Encoding" not in short.headers and int(short.headers["Content-Length"]) < 1024
+    for size in (400, 4_000):
+        for _ in range(30):
+            anna.send(room, "tea " * size)
+        plain = anna.request("GET", path, headers={"Accept-Encoding": "identity"})
+        for accepted in ("gzip", "deflate, gzip;q=0.5", "br;q=1.0, GZIP ; q=1"):
+            response = anna.request("GET", path, headers={"Accept-Encoding": accepted})
+            assert response.headers["Content-Encoding"] == "gzip" and response.content == plain.content
+            assert int(response.headers["Content-Length"]) * 3 < int(plain.headers["Content-Length"])
+            assert "accept-encoding" in response.headers["Vary"].lower()
+            assert response.headers["ETag"] == plain.headers["ETag"]
+        for accepted in ("gzip;q=0", "gzip; q=0.0, br", "br", "gzipped"):
+            response = anna.request("GET", path, headers={"Accept-Encoding": accepted})
+            assert "Content-Encoding" not in response.headers and response.content == plain.content
+            assert "accept-encoding" in response.headers["Vary"].lower()

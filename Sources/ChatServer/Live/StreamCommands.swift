@@ -275,25 +275,3 @@ final class StreamCommands: Sendable {
     state.withLock { $0.refusedInARow = isRefused ? $0.refusedInARow + 1 : 0 }
   }
 }
-
-extension ResponseBody {
-  /// All bytes of a short body.
-  fileprivate func collected() async throws -> ByteBuffer {
-    let collector = BodyCollector()
-    try await write(collector)
-    return collector.bytes
-  }
-}
-
-/// Collects a body. One task writes it.
-private final class BodyCollector: ResponseBodyWriter, Sendable {
-  private let collected = Mutex(ByteBuffer())
-
-  var bytes: ByteBuffer { collected.withLock { $0 } }
-
-  func write(_ buffer: ByteBuffer) async throws {
-    _ = collected.withLock { $0.writeImmutableBuffer(buffer) }
-  }
-
-  func finish(_ trailingHeaders: HTTPFields?) async throws {}
-}
