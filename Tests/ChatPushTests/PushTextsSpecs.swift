@@ -46,7 +46,7 @@ struct PushTextsSpecs {
   }
 
   @Test("a reaction has the emoji and no text")
-  func reactions() {
+  func reactionInput() {
     let event = PushEvent(
       position: LogPosition(1), time: Timestamp(milliseconds: 0), actor: anna,
       change: .reaction(tea, .numbered(1), emoji: "👍", messageAuthor: ben))

@@ -34,8 +34,7 @@ final class ProblemLog: Sendable {
   func note(
     _ mapping: ProblemMapping, of error: any Error, route: String, requestID: RequestID? = nil, to logger: Logger
   ) {
-    var logger = logger
-    if let requestID { logger[metadataKey: ServerContext.requestIDKey] = .stringConvertible(requestID) }
+    let logger = Self.logger(logger, of: requestID)
     guard mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCausedByClient(error) else {
       return note(mapping.code, status: mapping.status.code, route: route, to: logger)
     }
@@ -43,7 +42,8 @@ final class ProblemLog: Sendable {
   }
 
   /// A problem that is not a failure of the server.
-  func note(_ code: String, status: Int, route: String, to logger: Logger) {
+  func note(_ code: String, status: Int, route: String, requestID: RequestID? = nil, to logger: Logger) {
+    let logger = Self.logger(logger, of: requestID)
     guard logger.logLevel <= .notice, let leftOut = admit() else { return }
     if leftOut > 0 {
       // This line is about no request.
@@ -52,6 +52,13 @@ final class ProblemLog: Sendable {
       logger.warning("problem lines were left out", metadata: ["leftOut": "\(leftOut)"])
     }
     logger.notice("request rejected", metadata: ["route": "\(route)", "status": "\(status)", "code": "\(code)"])
+  }
+
+  private static func logger(_ logger: Logger, of requestID: RequestID?) -> Logger {
+    guard let requestID else { return logger }
+    var logger = logger
+    logger[metadataKey: ServerContext.requestIDKey] = .stringConvertible(requestID)
+    return logger
   }
 
   /// - Returns: how many problems were left out since the last one; nil if this one is left out too.

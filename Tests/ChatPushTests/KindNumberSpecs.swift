@@ -3,8 +3,8 @@ import Testing
 
 @testable import ChatPush
 
-@Suite("The kinds of notifications")
-struct PushKindSpecs {
+@Suite("The numbers of kinds of notifications")
+struct KindNumberSpecs {
   @Test("the raw values of kinds that show nothing begin at `firstSilent`", arguments: PushKind.allCases)
   func silent(kind: PushKind) {
     #expect((kind.rawValue >= PushKind.firstSilent) == (kind.alert == nil))
