@@ -64,7 +64,7 @@ package final class PushService: Sendable {
     }
     let dispatcher = PushDispatcher(
       outbox: outbox, head: { feed.head }, recorder: recorder, sender: sender, logIdentity: logIdentity,
-      logger: logger, now: now, isOpen: isOpen, executors: threads?.tasks ?? [])
+      logger: logger, now: now, isOpen: isOpen, threads: threads)
     outbox.start { _ in dispatcher.outboxGrew() }
     return PushService(outbox: outbox, dispatcher: dispatcher, sender: sender, head: feed.head, logger: logger)
   }

@@ -6,24 +6,30 @@ import NIOPosix
 /// The threads that send notifications. They are not event loops that serve requests, because a request would wait there
 /// behind all notifications that are ready.
 ///
-/// Each has its own connections to providers. An attempt renders its notification, sends it and takes the response on one
-/// thread, because each change of threads costs several microseconds.
+/// One decides what is sent next. The others have their own connections to providers: an attempt renders its notification,
+/// sends it and takes the response on one thread, because each change of threads costs several microseconds.
 ///
 /// They run until the process ends, because tasks can still be on them after push was stopped.
 package final class PushThreads: Sendable {
-  private static let count = 2
+  /// How many threads have connections.
+  private static let sending = 2
   /// The nice value of the threads: notifications can wait, while requests cannot.
   private static let niceness: Int32 = 10
 
-  /// For the connections to providers: one for each thread.
+  /// Runs the tasks that read the outbox and decide what is sent next. They must not wait behind the attempts, because then
+  /// the other threads would run out of attempts.
+  let dispatching: any TaskExecutor
+  /// Run the attempts: one for each thread that has connections.
+  let attempts: [any TaskExecutor]
+  /// For the connections: one for each of these threads.
   let loops: [any EventLoop]
-  /// Run the tasks that decide what is sent next, render and send it: one for each thread.
-  let tasks: [any TaskExecutor]
 
   package init() {
-    loops = Array(MultiThreadedEventLoopGroup(numberOfThreads: Self.count).makeIterator())
-    tasks = loops.map(Executor.init)
-    for loop in loops {
+    let all = Array(MultiThreadedEventLoopGroup(numberOfThreads: 1 + Self.sending).makeIterator())
+    loops = Array(all.dropFirst())
+    dispatching = Executor(loop: all[0])
+    attempts = loops.map(Executor.init)
+    for loop in all {
       loop.execute {
         // On Linux the nice value applies to the calling thread. If the call fails, the work only has a higher priority.
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
@@ -31,7 +37,7 @@ package final class PushThreads: Sendable {
     }
   }
 
-  /// The index of the calling thread; nil if the caller runs elsewhere.
+  /// The index of the calling thread among those that have connections; nil if the caller runs elsewhere.
   var current: Int? {
     guard let current = MultiThreadedEventLoopGroup.currentEventLoop else { return nil }
     return loops.firstIndex { $0 === current }

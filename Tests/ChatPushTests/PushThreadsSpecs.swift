@@ -7,8 +7,8 @@ struct PushThreadsSpecs {
   @Test("a task knows the thread on which it runs, before and after it has waited")
   func current() async {
     let threads = PushThreads()
-    #expect(threads.tasks.count == threads.loops.count && threads.current == nil)
-    for (index, executor) in threads.tasks.enumerated() {
+    #expect(threads.attempts.count == threads.loops.count && threads.current == nil)
+    for (index, executor) in threads.attempts.enumerated() {
       let found = await Task(executorPreference: executor) {
         let before = threads.current
         await Task.yield()
@@ -16,5 +16,7 @@ struct PushThreadsSpecs {
       }.value
       #expect(found == [index, index])
     }
+    let dispatching = await Task(executorPreference: threads.dispatching) { threads.current }.value
+    #expect(dispatching == nil)
   }
 }

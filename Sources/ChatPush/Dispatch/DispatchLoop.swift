@@ -49,7 +49,7 @@ struct DispatchLoop {
   init(_ dispatcher: PushDispatcher) {
     self.dispatcher = dispatcher
     lanes = PushLanes(dispatcher.sender.lanes)
-    threads = AttemptThreads(count: dispatcher.executors.count)
+    threads = AttemptThreads(count: dispatcher.threads?.attempts.count ?? 0)
   }
 
   /// Whether a stop was requested and nothing is left to do.
@@ -272,7 +272,7 @@ struct DispatchLoop {
     let (dispatcher, closed) = (dispatcher, lanes.closed)
     while !isStopping, let start = lanes.next(at: .now) {
       let thread = threads.begin()
-      group.addTask(executorPreference: thread.map { dispatcher.executors[$0] }) {
+      group.addTask(executorPreference: thread.flatMap { dispatcher.threads?.attempts[$0] }) {
         let attempted = await dispatcher.attempt(start.attempt.key, lane: start.provider, closed: closed)
         dispatcher.send(.attempted(start.attempt, start.ticket, attempted, thread: thread))
       }

@@ -29,8 +29,8 @@ package final class PushDispatcher: Sendable {
   /// because a notification that was given up cannot be sent any more.
   let now: @Sendable () -> Timestamp
   let isOpen: OpenRoomCheck
-  /// Where attempts run; empty for the threads that run all tasks. The first one also runs the loop.
-  let executors: [any TaskExecutor]
+  /// Nil for the threads that run all tasks.
+  let threads: PushThreads?
 
   private let mailbox = Mutex<[DispatchEvent]>([])
   /// Signals that the mailbox has events.
@@ -43,18 +43,18 @@ package final class PushDispatcher: Sendable {
     outbox: ProjectionRunner<PushProjection>, head: @escaping @Sendable () -> LogPosition,
     recorder: any OutcomeRecorder, sender: any PushNotificationSender, logIdentity: UUIDBytes, logger: Logger,
     now: @escaping @Sendable () -> Timestamp, isOpen: @escaping OpenRoomCheck = { _, _, _ in false },
-    patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds, executors: [any TaskExecutor] = []
+    patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds, threads: PushThreads? = nil
   ) {
     self.outbox = outbox
     notifications = NotificationReader(
-      outbox, head: head, patienceMilliseconds: patienceMilliseconds, now: now, executor: executors.first)
+      outbox, head: head, patienceMilliseconds: patienceMilliseconds, now: now, executor: threads?.dispatching)
     self.recorder = recorder
     self.sender = sender
     self.logIdentity = logIdentity
     self.logger = logger
     self.now = now
     self.isOpen = isOpen
-    self.executors = executors
+    self.threads = threads
     providerStates = Mutex(sender.lanes.compactMap(\.provider).map { PushProviderStatus($0, .running) })
     (mails, mailed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
@@ -63,7 +63,7 @@ package final class PushDispatcher: Sendable {
   /// applied all events that the log had at startup.
   package func run() async {
     outboxGrew()
-    await withTaskExecutorPreference(executors.first) {
+    await withTaskExecutorPreference(threads?.dispatching) {
       await withDiscardingTaskGroup { group in
         var loop = DispatchLoop(self)
         for await _ in mails {
