@@ -239,7 +239,7 @@ struct MessagePartSpecs {
       ])
     pinned.knowing(hello, sent).when(.annotations(.pin(hello)), by: .user(dave)).thenAlreadyDone(at: 7)
     pinned.knowing(hello, sent).when(.annotations(.pin(hello)), by: .user(dave, key: .retried))
-      .thenRecorded(.annotations(.pinned(hello, at: .room(1))))
+      .thenRecordedAgain(.annotations(.pinned(hello, at: .room(1))))
     #expect(pinned.state.room?.pinned == [hello: PinnedMessage(location: .room(1), pinned: .at(7))])
     for later: RoomEvent in [.annotations(.unpinned(hello, at: .room(1))), .messages(.deleted(hello, at: .room(1)))] {
       #expect(

@@ -54,13 +54,15 @@ struct Given<D: Decider> where D.Event: Traceable {
     let basis = DecisionBasis<D.Entity, D.State>(
       id: subject(), context: context, fingerprint: fingerprint, known: known, state: state)
     do throws(Rejection) {
-      let decision = try D.handle(command, on: basis, directory)
-      if case .record(let events, _) = decision {
+      var decision = try D.handle(command, on: basis, directory)
+      if case .record(let events, _) = decision { decision = .record(events) }
+      switch decision {
+      case .record(let events, _), .recordAgain(let events):
         #expect(!events.isEmpty, sourceLocation: location)
         if (events.first as? UserEvent)?.endsReusedSession != true, (command as? RoomCommand)?.isOfTheServer != true {
           #expect(events.first?.fingerprint == fingerprint, sourceLocation: location)
         }
-        return Outcome(result: .success(.record(events)))
+      case .alreadyDone: break
       }
       return Outcome(result: .success(decision))
     } catch {
@@ -76,6 +78,11 @@ struct Outcome<D: Decider> {
     #expect(result == .success(.record(events)), sourceLocation: location)
   }
 
+  /// The events say what was so before.
+  func thenRecordedAgain(_ events: D.Event..., location: SourceLocation = #_sourceLocation) {
+    #expect(result == .success(.recordAgain(events)), sourceLocation: location)
+  }
+
   func thenRejected(_ rejection: Rejection, location: SourceLocation = #_sourceLocation) {
     #expect(result == .failure(rejection), sourceLocation: location)
   }
@@ -86,9 +93,10 @@ struct Outcome<D: Decider> {
   }
 
   func thenAccepted(location: SourceLocation = #_sourceLocation) {
-    guard case .success(.record) = result else {
+    switch result {
+    case .success(.record), .success(.recordAgain): break
+    case .success(.alreadyDone), .failure:
       Issue.record("expected events, got \(result)", sourceLocation: location)
-      return
     }
   }
 }

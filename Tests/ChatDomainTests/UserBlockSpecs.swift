@@ -21,7 +21,7 @@ struct UserBlockSpecs {
   @Test("an existing block is recorded again only under a key, and its time does not change")
   func blocksTwice() {
     blocking.when(.blocks(.block(bob)), by: .user(alice)).thenAlreadyDone(at: since)
-    blocking.when(.blocks(.block(bob)), by: .user(alice, key: .retried)).thenRecorded(.blocks(.blocked(bob)))
+    blocking.when(.blocks(.block(bob)), by: .user(alice, key: .retried)).thenRecordedAgain(.blocks(.blocked(bob)))
     given(UserDecider.self, aliceAtHome + [.blocks(.blocked(bob)), .blocks(.blocked(bob))])
       .when(.blocks(.block(bob)), by: .user(alice)).thenAlreadyDone(at: since)
   }

@@ -174,7 +174,8 @@ struct WorkspaceSpecs {
     invited.when(.invitations(.withdraw(newcomer)), by: .user(bob)).thenRecorded(.invitations(.withdrawn(newcomer)))
     invited.when(.invitations(.withdraw(newcomer)), by: .user(carol)).thenRejected(.forbidden)
     invited.when(.invitations(.invite(newcomer, .administrator)), by: .service()).thenAlreadyDone(at: 6)
-    invited.when(.invitations(.invite(newcomer, .member)), by: .user(bob)).thenAccepted()
+    invited.when(.invitations(.invite(newcomer, .member)), by: .user(bob))
+      .thenRecordedAgain(.invitations(.invited(newcomer, role: .member)))
     workspace([.invitations(.invited(newcomer, role: .guest)), .invitations(.withdrawn(newcomer))])
       .when(.invitations(.accept), by: .user(newcomer)).thenRejected(.invitationNotFound)
     workspace().when(.invitations(.accept), by: .user(carol)).thenAlreadyDone(at: 4)
@@ -212,12 +213,12 @@ struct WorkspaceSpecs {
       comesIn(invited(by: bob, alice, then: later), as: .administrator)
       comesIn(invited(by: bob, nil, then: later), as: .administrator)
     }
-    // The same invitation by somebody else is a new invitation.
+    // By somebody else it is recorded again, because it gives at most the role of its last maker.
     let again = WorkspaceCommand.invitations(.invite(newcomer, .administrator))
     invited(by: bob, then: []).when(again, by: .user(bob)).thenAlreadyDone(at: 6)
     for context: CommandContext in [.user(alice), .service()] {
       invited(by: bob, then: []).when(again, by: context)
-        .thenRecorded(.invitations(.invited(newcomer, role: .administrator)))
+        .thenRecordedAgain(.invitations(.invited(newcomer, role: .administrator)))
     }
   }
 
