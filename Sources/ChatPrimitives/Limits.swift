@@ -121,6 +121,8 @@ public enum Limits {
   /// A text of at most this many bytes is decoded on the event loop, which takes less than a millisecond. A longer text
   /// is decoded on a separate thread.
   public static let inlineDecodingBytes = 4 * 1024
+  /// The body of a message that bypasses the router, in bytes. It is decoded on the event loop.
+  public static let directBodyBytes = inlineDecodingBytes
   /// The combining marks in a row, in any text (UAX #15, section 13).
   public static let combiningMarks = 30
 

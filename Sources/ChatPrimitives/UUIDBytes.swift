@@ -37,6 +37,12 @@ extension UUIDBytes {
     self.init(high: words.high, low: words.low)
   }
 
+  /// The same for a text in UTF-8.
+  public init?(text: UnsafeBufferPointer<UInt8>) {
+    guard let words = Self.words(in: text) else { return nil }
+    self.init(high: words.high, low: words.low)
+  }
+
   private static func words(in bytes: UnsafeBufferPointer<UInt8>) -> (high: UInt64, low: UInt64)? {
     guard bytes.count == textLength else { return nil }
     var high: UInt64 = 0

@@ -25,6 +25,8 @@ package struct HansardServer: Sendable {
     package var servesConformance = false
     package var legacyStatus = LegacyStatus()
     package var endCursor = EndCursor.null
+    /// Whether plain messages bypass the router.
+    package var directPath = true
     package var protection = ProtectionSettings()
     /// The most downloads of media at once. Each has a file open.
     package var downloads = Limits.downloads
@@ -86,20 +88,26 @@ package struct HansardServer: Sendable {
       unfinished: UnfinishedLimits(bodies: bodies, connections: protection.connections),
       responder: GateResponder(gate: gate), problems: gate.problems)
     let engines = engines(configuration, services, origins, addresses, logger)
+    let metrics = HTTPMetrics(configuration.metrics, routes: routes(configuration, engines))
     let responder = ObservedResponder(
       next: router(configuration, limiter, addresses, opening, origins, engines, gate.problems).buildResponder(),
-      metrics: HTTPMetrics(configuration.metrics, routes: routes(configuration, engines)),
-      accessLog: configuration.accessLog)
+      metrics: metrics, accessLog: configuration.accessLog)
+    let directPath = DirectPath(
+      chat: chat, authenticator: authenticator, limiter: limiter, proxies: protection.proxies, bodies: bodies,
+      crossOrigin: CrossOrigin(protection.crossOrigin), metrics: metrics, accessLog: configuration.accessLog,
+      logger: logger)
     let sync = SyncSocketAdmission(
       services: services, tickets: tickets, origins: origins, addresses: addresses, logger: logger)
     gate.open(
-      responder, sockets: .all(sync: sync, engines, servesConformance: configuration.servesConformance),
-      endStreams: { [live = chat.live] in
-        live.endStreams()
-        for engine in engines { engine.stop() }
-        let end = ContinuousClock.now + .seconds(Limits.engineStopSeconds)
-        for engine in engines { await engine.waitForSessions(until: end) }
-      })
+      StartGate.Opened(
+        responder: responder, sockets: .all(sync: sync, engines, servesConformance: configuration.servesConformance),
+        directPath: directPath,
+        endStreams: { [live = chat.live] in
+          live.endStreams()
+          for engine in engines { engine.stop() }
+          let end = ContinuousClock.now + .seconds(Limits.engineStopSeconds)
+          for engine in engines { await engine.waitForSessions(until: end) }
+        }))
   }
 
   private static func service(
@@ -110,7 +118,8 @@ package struct HansardServer: Sendable {
     return HTTPService(
       GateResponder(gate: gate),
       .guarded(
-        protection.connections, GateAdmission(gate: gate), gate.problems, streams, proxies: protection.proxies,
+        protection.connections, GateAdmission(gate: gate), gate.problems, streams,
+        directPathOf: configuration.directPath ? gate : nil, proxies: protection.proxies,
         tls: configuration.tls, offersHTTP2: protection.tls?.offersHTTP2 == true, logger: logger),
       ServerConfiguration(
         address: .hostname(configuration.host, port: configuration.port),

@@ -10,7 +10,18 @@ import Synchronization
 package final class StartGate: Sendable {
   private enum Phase {
     case opening(String)
-    case open(any HTTPResponder<ServerContext>, sockets: WebSocketEndpoints, endStreams: @Sendable () async -> Void)
+    case open(Opened)
+  }
+
+  /// What serves once the service is open.
+  struct Opened: Sendable {
+    let responder: any HTTPResponder<ServerContext>
+    let sockets: WebSocketEndpoints
+    /// Sends plain messages.
+    let directPath: DirectPath
+    /// Ends the requests that wait for changes, opens no more of them, and returns when clients that poll had the time to
+    /// fetch the end.
+    let endStreams: @Sendable () async -> Void
   }
 
   /// The problems that clients get, while the service is being opened and afterwards.
@@ -27,30 +38,28 @@ package final class StartGate: Sendable {
     }
   }
 
-  /// - Parameter endStreams: ends the requests that wait for changes, opens no more of them, and returns when clients that
-  ///   poll had the time to fetch the end.
-  func open(
-    _ responder: some HTTPResponder<ServerContext>, sockets: WebSocketEndpoints,
-    endStreams: @escaping @Sendable () async -> Void
-  ) {
-    phase.withLock { $0 = .open(responder, sockets: sockets, endStreams: endStreams) }
+  func open(_ opened: Opened) {
+    phase.withLock { $0 = .open(opened) }
   }
 
-  func endStreams() async {
-    if case .open(_, _, let endStreams) = phase.withLock({ $0 }) { await endStreams() }
-  }
+  func endStreams() async { await opened?.endStreams() }
 
   /// Nil while the service is being opened.
-  var sockets: WebSocketEndpoints? {
+  var sockets: WebSocketEndpoints? { opened?.sockets }
+
+  /// Nil while the service is being opened.
+  var directPath: DirectPath? { opened?.directPath }
+
+  private var opened: Opened? {
     switch phase.withLock({ $0 }) {
     case .opening: nil
-    case .open(_, let sockets, _): sockets
+    case .open(let opened): opened
     }
   }
 
   func respond(to request: Request, _ context: ServerContext) async throws -> Response {
     switch phase.withLock({ $0 }) {
-    case .open(let responder, _, _): return try await responder.respond(to: request, context: context)
+    case .open(let opened): return try await opened.responder.respond(to: request, context: context)
     case .opening(let progress): return try respond(to: request, context, whileOpening: progress)
     }
   }

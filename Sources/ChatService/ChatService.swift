@@ -122,6 +122,9 @@ extension ChatService {
     }
   }
 
+  /// The position up to which none of the IDs was recorded; nil if one of them may have been.
+  func neverSeen(_ lookup: Lookup) -> LogPosition? { knownIDs.neverSeen(lookup) }
+
   func prepare(_ request: Request) async throws(ServiceError) -> ChatCommand {
     try await prepare([request])[0]
   }

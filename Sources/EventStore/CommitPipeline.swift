@@ -100,6 +100,12 @@ extension CommitPipeline {
     return try result.get()
   }
 
+  /// Calls `body` on the writer's thread, after all completions of a batch were called. It must not block. It replaces the
+  /// body of an earlier call.
+  package func whenReplied(_ body: @escaping @Sendable () -> Void) {
+    condition.withLock { state.onReplied = body }
+  }
+
   /// Lets the writer change the machine between two commands, for example to drop what a projection now has.
   package func maintain(_ body: @escaping @Sendable (inout Machine) -> Void) {
     condition.withLock {
@@ -258,6 +264,7 @@ extension CommitPipeline {
     for pending in finishedBatch.replies {
       pending.completion(failure.map { .failure($0) } ?? .success(pending.reply))
     }
+    condition.withLock { state.onReplied }?()
     if !finishedBatch.block.isEmpty {
       isNoted = false
       lastWrite = .now
@@ -333,5 +340,7 @@ extension CommitPipeline {
     var isClosing = false
     var hasEnded = false
     var poison: String?
+    /// Called after the completions of a batch.
+    var onReplied: (@Sendable () -> Void)?
   }
 }

@@ -13,9 +13,11 @@ extension MetricSeries {
     "Time until the head of the response, by route and method.", hidesUnused: true)
   package static let requestsInFlight = MetricSeries(
     "hansard_http_requests_in_flight", .gauge, "Requests that have no response yet.")
+  package static let directMessages = MetricSeries(
+    "hansard_http_direct_messages_total", .counter, "Messages that were sent without the router.")
   package static let connections = MetricSeries("hansard_http_connections", .gauge, "Open connections of clients.")
 
-  private static let http = [requests, requestSeconds, requestsInFlight, connections]
+  private static let http = [requests, requestSeconds, requestsInFlight, directMessages, connections]
 
   // MARK: The writer and the log
 

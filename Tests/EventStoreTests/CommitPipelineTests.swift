@@ -107,6 +107,25 @@ struct CommitPipelineTests {
     try harness.close()
   }
 
+  @Test("after the replies of each batch, the observer is called once")
+  func repliedOnce() throws {
+    let harness = try PipelineHarness()
+    let replies = Replies()
+    harness.pipeline.whenReplied { replies.note("observer")(.success(.already)) }
+    harness.disk.hold()
+    try harness.pipeline.submit("water", completion: replies.note("earlier"))
+    harness.disk.waitForHeldSync()
+    // These form one batch while the disk is held.
+    try harness.pipeline.submit("tea", completion: replies.note("first"))
+    try harness.pipeline.submit("", completion: replies.note("refusal"))
+    harness.disk.release()
+    harness.pipeline.close()
+    let observer = "observer: already"
+    #expect(
+      replies.all == ["earlier: recorded(1)", observer, "first: recorded(2)", "refusal: refused", observer])
+    try harness.close()
+  }
+
   @Test("when a sync fails, no command that depends on it gets a reply, and nothing more is written")
   func poisons() throws {
     let harness = try PipelineHarness()

@@ -104,9 +104,20 @@ package final class Authenticator: Sendable {
     return Caller(principal: verified.principal, expiresAt: verified.expiresAt, credentials: credentials)
   }
 
+  /// A token of a user that was verified before; nil for every other token.
+  func remembered(_ token: String) -> VerifiedToken? {
+    remembered.withLock { $0.find(token, at: NIODeadline.now().uptimeNanosecondsSinceStart) }
+  }
+
+  /// The user of a verified token, if it can be used now. If not, `caller` determines why.
+  func user(of token: VerifiedToken, at now: Timestamp) -> Principal? {
+    guard token.isChecked, token.isValid(at: now), token.principal.user != nil else { return nil }
+    do { try requireEnabledAccount(token.principal) } catch { return nil }
+    return token.principal
+  }
+
   private func verified(_ token: String, _ now: Timestamp) async throws -> VerifiedToken {
-    let known = remembered.withLock { $0.find(token, at: NIODeadline.now().uptimeNanosecondsSinceStart) }
-    if let known, known.isChecked { return known }
+    if let known = remembered(token), known.isChecked { return known }
     let verified: VerifiedToken
     if let unverified = UnverifiedToken(token), identities.isExternal(unverified) {
       verified = try await external(token, unverified, now)

@@ -55,13 +55,14 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
 extension HTTPServerBuilder {
   /// Serves HTTP/1.1, or TLS with HTTP/1.1 and, if it is offered, HTTP/2. Then NIO sets up connections of either without
   /// asking for a channel, so they cannot be detached.
+  /// - Parameter gate: where the direct path of messages is, once it is open; nil if it is switched off.
   static func guarded(
     _ settings: ConnectionSettings, _ sockets: any WebSocketAdmission, _ problems: ProblemLog,
     _ streams: DetachedStreams,
-    proxies: TrustedProxies, tls: TLSConfiguration?, offersHTTP2: Bool, logger: Logger
+    directPathOf gate: StartGate?, proxies: TrustedProxies, tls: TLSConfiguration?, offersHTTP2: Bool, logger: Logger
   ) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
-      let requests = requestChannel(settings, sockets, problems, proxies, logger)
+      let requests = requestChannel(settings, sockets, problems, gate, proxies, logger)
       let addresses = AddressChannels.connections(settings, proxies: proxies)
       guard let tls else {
         return GuardedChannel(
@@ -82,14 +83,14 @@ extension HTTPServerBuilder {
 
   private static func requestChannel(
     _ settings: ConnectionSettings, _ sockets: any WebSocketAdmission, _ problems: ProblemLog,
-    _ proxies: TrustedProxies, _ logger: Logger
+    _ gate: StartGate?, _ proxies: TrustedProxies, _ logger: Logger
   ) -> HTTP1Channel.Configuration {
     let streams = AddressChannels.streams(proxies: proxies)
     return HTTP1Channel.Configuration(
       additionalChannelHandlers: [
         IdleStateHandler(allTimeout: StalledConnections.timeout), StalledConnections(),
         StreamLimit(streams, logger), RequestGuard(settings, problems, logger), StreamTakeover(sockets),
-      ],
+      ] + (gate.map { [DirectSendPlacement($0)] } ?? []),
       idleTimeout: StalledConnections.timeout,
       httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
         maxHeaderFieldSize: Limits.headerFieldBytes, maxHeaderListSize: Limits.headerBytes,

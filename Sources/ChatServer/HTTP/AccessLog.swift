@@ -12,16 +12,39 @@ package struct AccessLog: Sendable {
     self.logger = logger
   }
 
+  /// What a line has of a request and its response.
+  struct Line {
+    var requestID: String
+    var method: HTTPRequest.Method
+    /// The path as it is declared; nil if there is none.
+    var route: String?
+    /// Nil if there is no response, because the client is gone.
+    var status: HTTPResponse.Status?
+    /// The length of the response's body, if it is known.
+    var bytes: Int?
+    /// The other end of the connection.
+    var peer: NetworkAddress?
+    var trace: TraceContext?
+    var time: Duration
+  }
+
   /// - Parameter response: nil if there is none, because the client is gone.
   func write(_ request: Request, _ context: ServerContext, _ response: Response?, _ time: Duration) {
+    write(
+      Line(
+        requestID: context.id, method: request.method, route: context.endpointPath, status: response?.status,
+        bytes: response?.body.contentLength, peer: context.peer, trace: context.trace, time: time))
+  }
+
+  func write(_ line: Line) {
     var fields: Logger.Metadata = [
-      "requestId": "\(context.id)", "method": "\(LoggedRoute.method(request))",
-      "route": "\(LoggedRoute.path(context))", "status": "\(response?.status.code ?? 0)",
-      "milliseconds": "\(Self.milliseconds(time))",
+      "requestId": "\(line.requestID)", "method": "\(LoggedRoute.method(line.method))",
+      "route": "\(LoggedRoute.path(line.route))", "status": "\(line.status?.code ?? 0)",
+      "milliseconds": "\(Self.milliseconds(line.time))",
     ]
-    if let bytes = response?.body.contentLength { fields["bytes"] = "\(bytes)" }
-    if let address = context.peer { fields["peer"] = "\(address)" }
-    if let trace = context.trace { fields.merge(trace.metadata) { first, _ in first } }
+    if let bytes = line.bytes { fields["bytes"] = "\(bytes)" }
+    if let address = line.peer { fields["peer"] = "\(address)" }
+    if let trace = line.trace { fields.merge(trace.metadata) { first, _ in first } }
     logger.info("request", metadata: fields)
   }
 

@@ -8,16 +8,16 @@ enum LoggedRoute {
   /// Hummingbird's name for the route of requests that match none.
   private static let noRoute = "NotFound"
 
-  static func method(_ request: Request) -> String { String(request.method.rawValue.prefix(methodCharacters)) }
+  static func method(_ method: HTTPRequest.Method) -> String { String(method.rawValue.prefix(methodCharacters)) }
 
   /// The path as it is declared, or `none`.
-  static func path(_ context: ServerContext) -> String {
-    guard let path = context.endpointPath, path != noRoute else { return "none" }
-    return path
+  static func path(_ declared: String?) -> String {
+    guard let declared, declared != noRoute else { return "none" }
+    return declared
   }
 
   /// The method and the path.
   static func text(_ request: Request, _ context: ServerContext) -> String {
-    "\(method(request)) \(path(context))"
+    "\(method(request.method)) \(path(context.endpointPath))"
   }
 }

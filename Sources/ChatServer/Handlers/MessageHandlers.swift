@@ -22,13 +22,8 @@ struct MessageHandlers: Sendable {
     var request = try chat.send(newMessage, as: id, to: room, by: context.actor)
     if request.lacksMedia { request = try await chat.withMedia(request) }
     let outcome = try await chat.perform(request)
-    let position = outcome.stamp.position
-    var message = Message(
-      id: id, roomId: room, senderId: try context.user, text: newMessage.text,
-      sentAt: outcome.message?.sentAt ?? outcome.stamp.time, position: position, revision: position, editedAt: nil,
-      deletedAt: nil)
-    message.threadId = newMessage.thread
-    if let details = try await chat.receiptDetails(of: request) { message.show(details) }
+    let message = Message(
+      newMessage, as: id, in: room, by: try context.user, outcome, try await chat.receiptDetails(of: request))
     return try JSONBody.receipt(outcome.result, message)
   }
 

@@ -1,4 +1,5 @@
 import ChatDomain
+import ChatPrimitives
 import ChatProjections
 import ChatProtocol
 import ChatService
@@ -44,6 +45,21 @@ extension Mentions {
 }
 
 extension Message {
+  /// The receipt for a message that was sent.
+  /// - Parameter details: nil if it is only a text.
+  init(
+    _ message: NewMessage, as id: MessageID, in room: RoomID, by sender: UserID, _ outcome: ChatOutcome,
+    _ details: MessageDetails?
+  ) {
+    let position = outcome.stamp.position
+    self.init(
+      id: id, roomId: room, senderId: sender, text: message.text,
+      sentAt: outcome.message?.sentAt ?? outcome.stamp.time, position: position, revision: position, editedAt: nil,
+      deletedAt: nil)
+    threadId = message.thread
+    if let details { show(details) }
+  }
+
   init(_ row: MessageRow) {
     self.init(
       id: row.id, roomId: row.room, senderId: row.sender, text: row.text, sentAt: row.sentAt, position: row.position,

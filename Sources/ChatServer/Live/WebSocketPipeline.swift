@@ -15,7 +15,9 @@ enum WebSocketPipeline {
     let pipeline = channel.pipeline.syncOperations
     let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
     let isDetached = try pipeline.handler(type: ConnectionGuard.self).becomeStream()
+    remove(DirectSendHandler.self, pipeline)
     remove(HTTPConnectionStateHandler.self, pipeline)
+    remove(DirectSendPlacement.self, pipeline)
     remove(StreamTakeover.self, pipeline)
     remove(RequestGuard.self, pipeline)
     remove(StreamLimit.self, pipeline)

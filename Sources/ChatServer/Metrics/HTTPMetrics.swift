@@ -43,12 +43,14 @@ struct HTTPMetrics: Sendable {
   private static let otherMethod = "other"
 
   private let inFlight: Meter
+  private let directMessages: Counter
   private let routes: [Key: Meters]
   private let others: Meters
 
   /// - Parameter routes: the paths as they are declared, and their methods.
   init(_ factory: any MetricsFactory, routes: [(path: String, method: HTTPRequest.Method)]) {
     inFlight = factory.meter(.requestsInFlight)
+    directMessages = factory.counter(.directMessages)
     let meters = routes.map { path, method in
       (Key(route: path, method: method), Meters(factory, route: path, method: method.rawValue))
     }
@@ -57,6 +59,12 @@ struct HTTPMetrics: Sendable {
   }
 
   func begin() { inFlight.increment() }
+
+  /// A message was sent without the router.
+  func noteDirectMessage() { directMessages.increment() }
+
+  /// The request is handled by something else, which begins again.
+  func abandon() { inFlight.decrement() }
 
   /// - Parameters:
   ///   - route: the path as it is declared; nil if the request matched none.

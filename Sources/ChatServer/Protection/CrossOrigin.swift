@@ -46,7 +46,7 @@ struct CrossOrigin: RouterMiddleware {
   ) async throws -> Response {
     guard let origin = request.headers[.origin], allowsAll || origins.contains(origin) else {
       var response = try await next(request, context)
-      vary(&response.headers, by: "Origin")
+      complete(&response.headers)
       return response
     }
     if request.method == .options, request.headers[.accessControlRequestMethod] != nil {
@@ -58,6 +58,9 @@ struct CrossOrigin: RouterMiddleware {
     response.headers[.accessControlExposeHeaders] = Self.exposedHeaders
     return response
   }
+
+  /// Adds what a response to a request without `Origin` has.
+  func complete(_ headers: inout HTTPFields) { vary(&headers, by: "Origin") }
 
   private func preflight(_ origin: String, _ methods: [String]) -> Response {
     var headers = HTTPFields()

@@ -29,6 +29,8 @@ struct RateLimiter: Sendable {
     let device: DeviceID
   }
 
+  private static let deviceLimit = "device"
+
   let countsServices: Bool
   private let addresses: RateLimit<NetworkAddress>?
   private let users: RateLimit<UserID>?
@@ -38,7 +40,7 @@ struct RateLimiter: Sendable {
     countsServices = settings.countsServices
     addresses = settings.isOn ? RateLimit("address", settings.address) : nil
     users = settings.isOn ? RateLimit("user", settings.user) : nil
-    devices = settings.isOn ? RateLimit("device", settings.device) : nil
+    devices = settings.isOn ? RateLimit(Self.deviceLimit, settings.device) : nil
   }
 
   /// Whether addresses are limited at all.
@@ -77,6 +79,46 @@ struct RateLimiter: Sendable {
     let ofUser = try users?.take(user, at: now)
     guard let device = principal.device else { return (ofUser, nil) }
     return (ofUser, try devices?.take(DeviceKey(user: user, device: device), at: now))
+  }
+
+  /// What one request took from the limits.
+  struct Taken: Sendable {
+    fileprivate var address: NetworkAddress?
+    fileprivate var principal: Principal?
+    /// The fields for the response; nil if no limit is low.
+    fileprivate(set) var fields: HTTPFields?
+  }
+
+  /// Counts a request against all limits, or against none.
+  /// - Parameter address: that of the client; nil if it is not known.
+  /// - Returns: nil if one of the limits is reached.
+  func admitAtOnce(_ principal: Principal, at address: NetworkAddress?) -> Taken? {
+    var taken = Taken()
+    do throws(Refusal) {
+      var ofAddress: RateStatus?
+      if let address, principal.service == nil || countsServices { ofAddress = try admit(address) }
+      if ofAddress != nil { taken.address = address }
+      taken.fields = try admit(principal, rateStatus: ofAddress)
+      taken.principal = principal
+      return taken
+    } catch {
+      giveBack(taken)
+      // The user's limit was charged if the device's limit refused.
+      if case .rateLimited(let status) = error, status.name == Self.deviceLimit, let user = principal.user {
+        users?.refund(user, tokens: 1)
+      }
+      return nil
+    }
+  }
+
+  /// Undoes `admitAtOnce`.
+  func giveBack(_ taken: Taken) {
+    if let address = taken.address { addresses?.refund(address.network, tokens: 1) }
+    guard let principal = taken.principal, let user = principal.user, principal.service == nil || countsServices else {
+      return
+    }
+    users?.refund(user, tokens: 1)
+    if let device = principal.device { devices?.refund(DeviceKey(user: user, device: device), tokens: 1) }
   }
 
   static func fields(_ rateStatuses: [RateStatus]) -> HTTPFields {

@@ -42,11 +42,7 @@ extension ChatService {
       }
       media = Dictionary(rows.map { ($0.id, $0.content) }) { first, _ in first }
     }
-    return MessageDetails(
-      replyTo: message.replyTo, mentions: message.mentions,
-      attachments: message.attachments.compactMap { attachment in
-        media[attachment.media].map { Attachment(media: attachment.media, content: $0, name: attachment.name) }
-      }, custom: message.custom)
+    return MessageDetails(of: message, media)
   }
 }
 
@@ -59,6 +55,23 @@ extension ChatService.Request {
     }
   }
 
+  /// The details of its message, if it attaches no files and has any.
+  package var detailsWithoutFiles: MessageDetails? {
+    guard let message, !message.isPlain else { return nil }
+    return MessageDetails(of: message, [:])
+  }
+
   /// Whether it attaches files that were not looked up.
   package var lacksMedia: Bool { command.known.media.isEmpty && message?.attachments.isEmpty == false }
+}
+
+extension MessageDetails {
+  /// - Parameter media: the files that are known, of those that the message attaches.
+  fileprivate convenience init(of message: NewMessage, _ media: [MediaID: Media]) {
+    self.init(
+      replyTo: message.replyTo, mentions: message.mentions,
+      attachments: message.attachments.compactMap { attachment in
+        media[attachment.media].map { Attachment(media: attachment.media, content: $0, name: attachment.name) }
+      }, custom: message.custom)
+  }
 }

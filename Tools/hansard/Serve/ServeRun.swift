@@ -155,6 +155,7 @@ struct ServeRun {
       host: settings.listen.host, port: settings.listen.port, servesBench: servesBench)
     configuration.servesConformance = servesConformance
     configuration.protection = settings.protection
+    configuration.directPath = settings.http.directPath
     let shares = openFiles(logger)
     configuration.protection.connections.maximum = shares.connections
     configuration.downloads = shares.downloads

@@ -15,6 +15,7 @@ struct ServeSettings: Sendable {
   let identity: IdentityOptions
   let protection: ProtectionSettings
   let quotas: Quotas
+  let http: HTTPSettings
   let metrics: MetricsSettings
   let log: LogSettings
 
@@ -47,6 +48,7 @@ struct ServeSettings: Sendable {
     identity = IdentityOptions(&reader)
     protection = ProtectionSettings(&reader)
     quotas = Quotas(&reader)
+    http = HTTPSettings(&reader)
     metrics = MetricsSettings(&reader)
     log = LogSettings(&reader)
   }

@@ -1,0 +1,57 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProtocol
+import NIOCore
+import Testing
+
+@testable import ChatServer
+
+@Suite("A body and a receipt with only a text")
+struct PlainBodySpecs {
+  private static let plain = [
+    #"{"text":"hello"}"#, " {\t\"text\" :\r\n \"a b\" } \n", #"{"text":""}"#, #"{"text":" {}[],:'/~ "}"#,
+  ]
+  /// Some are valid, but all are left to the decoder.
+  private static let others = [
+    "", "{", "{}", "hello", #"{"text":"a"#, #"{"text":"a""#, #"{"text":"a"}x"#, #"{"text":"a",}"#, #"{"text":1}"#,
+    #"{"text":"a","text":"b"}"#, #"{"text":"a","type":"b"}"#, #"{"Text":"a"}"#, #"{"text":"a\n"}"#, #"{"text":"é"}"#,
+    "{\"text\":\"a\u{1}b\"}", "{\"text\":\"a\u{7f}b\"}", #"{ text:"a"}"#, #"{"text""a"}"#, #"["text","a"]"#,
+    "\u{feff}{\"text\":\"a\"}", "{\"text\":\u{b}\"a\"}", #"{"te\u0078t":"a"}"#, #"{"text":null}"#, #"{"text":"a"}}"#,
+  ]
+
+  @Test("is read as the decoder reads it", arguments: plain)
+  func isRead(body: String) throws {
+    let buffer = ByteBuffer(string: body)
+    let text = try #require(PlainBody.text(in: buffer))
+    #expect(try JSONBody.decodeNow(SendMessageRequest.self, from: buffer).message() == .plain(text))
+  }
+
+  @Test("is the only body that is read without the decoder", arguments: others)
+  func isLeft(body: String) {
+    #expect(PlainBody.text(in: ByteBuffer(string: body)) == nil)
+  }
+
+  @Test("is read only as a whole")
+  func prefixes() {
+    for body in Self.plain {
+      let end = body.lastIndex(of: "}") ?? body.endIndex
+      for index in body.indices where index <= end {
+        #expect(PlainBody.text(in: ByteBuffer(string: String(body[..<index]))) == nil)
+      }
+    }
+  }
+
+  @Test("gets the receipt that the encoder writes", arguments: ["hello", "", "a/b 'c' <d>", "Grüße 世界"])
+  func receipt(text: String) throws {
+    let id = MessageID(UUIDBytes(high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210))
+    let room = RoomID(UUIDBytes(high: 1, low: 2))
+    let sender = UserID(UUIDBytes(high: .max, low: .max))
+    for (position, time) in [(LogPosition(1), Timestamp(milliseconds: 0)), (LogPosition(.max), Timestamp.latest)] {
+      let message = Message(
+        id: id, roomId: room, senderId: sender, text: text, sentAt: time, position: position, revision: position,
+        editedAt: nil, deletedAt: nil)
+      let written = PlainReceipt.json(text: text, as: id, in: room, by: sender, at: position, time)
+      #expect(String(buffer: written) == String(buffer: try JSONBody.encode(message)))
+    }
+  }
+}
