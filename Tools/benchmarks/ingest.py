@@ -1,11 +1,12 @@
 """Compares durable `PUT message` with an endpoint of the same server that decodes the same JSON and writes nothing.
 
 Both are measured alternately, in one run, over 64 connections and over one. With `--against` another build of hansard
-is measured in the same rounds. The results are ratios: an absolute figure says more about the machine and its disk
-than about the server.
+is measured in the same rounds, with `--against-router` the same build without the direct path of messages. The results are
+ratios: an absolute figure says more about the machine and its disk than about the server.
 """
 
 import argparse
+import collections
 import json
 import os
 import pathlib
@@ -36,7 +37,7 @@ def free_port():
 class Server:
     """A build on a free port, with its data on the disk that the repository is on."""
 
-    def __init__(self, executable, *flags):
+    def __init__(self, executable, *flags, environment={}):
         self.data = tempfile.mkdtemp(prefix="bench-", dir=HERE.parent.parent / ".build")
         self.url = f"http://127.0.0.1:{free_port()}"
         self.process = subprocess.Popen(
@@ -45,7 +46,8 @@ class Server:
             # One user who sends as fast as possible would reach any limit. High limits cost as much as the defaults.
             env=os.environ | {
                 f"HANSARD_RATE_LIMITS_{kind}_REQUESTS": "10000000" for kind in ("USER", "DEVICE", "ADDRESS")} | {
-                f"HANSARD_QUOTAS_{kind}_PER_DAY": "100000000000" for kind in ("EVENTS", "BYTES", "ROOMS")},
+                f"HANSARD_QUOTAS_{kind}_PER_DAY": "100000000000" for kind in ("EVENTS", "BYTES", "ROOMS")} | {
+                    "HANSARD_QUOTAS_MESSAGES_PER_DAY": "100000000000"} | environment,
             stdout=subprocess.DEVNULL)
         for _ in range(400):
             try:
@@ -64,6 +66,15 @@ class Server:
         """The processor time that the server has used, user and system."""
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def processor_seconds_of_threads(self):
+        """The same by thread. Threads of one kind are added up."""
+        seconds = collections.Counter()
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
+            name, fields = (task / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+            used = sum(int(field) for field in fields.split()[11:13])
+            seconds[re.sub(r"(-#?\d+)+$|-\d+-#\d+$", "", name)] += used / os.sysconf("SC_CLK_TCK")
+        return seconds
 
     def head(self):
         with urllib.request.urlopen(self.url + "/readyz") as response:
@@ -88,24 +99,30 @@ class Sample(typing.NamedTuple):
     milliseconds: float
     # Of the server for one request.
     processor_microseconds: float
+    # The same by thread.
+    threads: dict[str, float]
 
 
 def measure(server, kind, connections, seconds, number):
     environment = dict(
         os.environ, BENCH_PATH=server.paths[kind], BENCH_TOKEN=server.token, BENCH_TEXT=TEXT, BENCH_ROUND=str(number))
-    threads = 2 if connections > 1 else 1
-    before = server.processor_seconds()
+    clients = 2 if connections > 1 else 1
+    before, threads_before = server.processor_seconds(), server.processor_seconds_of_threads()
     result = subprocess.run(
-        ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", str(HERE / "ingest.lua"),
+        ["wrk", f"-t{clients}", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", str(HERE / "ingest.lua"),
          server.url],
         env=environment, capture_output=True, text=True, check=True).stdout
     used = server.processor_seconds() - before
+    threads = server.processor_seconds_of_threads() - threads_before
     if "Non-2xx" in result or "Socket errors" in result:
         raise SystemExit(f"requests failed, so there is nothing to compare:\n{result}")
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", result).group(1))
     requests = int(re.search(r"(\d+) requests in", result).group(1))
     value, unit = re.search(r"50%\s+([\d.]+)(us|ms|s)", result).groups()
-    return Sample(rate, float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit], used * 1e6 / max(requests, 1))
+    requests = max(requests, 1)
+    return Sample(
+        rate, float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit], used * 1e6 / requests,
+        {name: seconds * 1e6 / requests for name, seconds in threads.items()})
 
 
 def median(samples, field):
@@ -156,24 +173,43 @@ def print_comparison(found):
             print(f"{connections:>11}  {kind:8}  {rate:>18.2f}  {used:>17.2f}")
 
 
+def print_threads(servers, found):
+    """The processor time for one durable message by thread, in microseconds."""
+    for connections in CONNECTIONS:
+        print(f"\nCPU µs of a durable message over {connections} connections, by thread")
+        samples = {build: found[build, "durable", connections] for build in servers}
+        names = sorted({name for each in samples.values() for sample in each for name in sample.threads})
+        for name in names:
+            figures = [
+                statistics.median(sample.threads.get(name, 0) for sample in each) for each in samples.values()]
+            if max(figures) >= 0.5:
+                print(f"{name:>20}  " + "  ".join(f"{build} {figure:6.1f}" for build, figure in zip(servers, figures)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=3)
     parser.add_argument(
         "--against", metavar="EXECUTABLE", help="measure this other build of hansard too, alternately, and compare")
+    parser.add_argument(
+        "--against-router", action="store_true",
+        help="measure this build with http.directPath off too, alternately, and compare")
     options = parser.parse_args()
-    executables = {"this": os.environ["HANSARD_BIN"]}
+    executables = {"this": (os.environ["HANSARD_BIN"], {})}
     if options.against:
-        executables["other"] = options.against
+        executables["other"] = (options.against, {})
+    elif options.against_router:
+        executables["other"] = (os.environ["HANSARD_BIN"], {"HANSARD_HTTP_DIRECT_PATH": "false"})
     servers = {}
     try:
-        for build, executable in executables.items():
-            servers[build] = Server(executable)
+        for build, (executable, environment) in executables.items():
+            servers[build] = Server(executable, environment=environment)
         found = measure_rounds(servers, options)
         print_table(servers, found)
-        if options.against:
+        if len(servers) > 1:
             print_comparison(found)
+        print_threads(servers, found)
         for build, server in servers.items():
             print(f"\n{server.head():,} events are durable in the log of this run ({build})")
     finally:

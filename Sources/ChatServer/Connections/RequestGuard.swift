@@ -99,14 +99,17 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// Compares paths as the router does: extra slashes make no difference.
   private static func matches(_ path: Substring, _ endpoint: String) -> Bool {
-    path.split(separator: "/") == endpoint.split(separator: "/")
+    // The last byte shows of most requests that they are another one.
+    guard let last = path.utf8.last, last == UInt8(ascii: "/") || last == endpoint.utf8.last else { return false }
+    return path.split(separator: "/") == endpoint.split(separator: "/")
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .head(let head):
       openRequests += 1
-      let path = (head.path ?? "").prefix { $0 != "?" }
+      let target = head.path ?? ""
+      let path = target[..<(target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex)]
       body = Body(
         isStream: Self.matches(path, Endpoints.ingest.path),
         bytesPerSecond: Self.matches(path, Endpoints.uploadMedia.path)
