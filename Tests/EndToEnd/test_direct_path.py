@@ -17,7 +17,9 @@ from harness.sockets import wait_until_read
 
 ROUTE = "/v1/rooms/{roomId}/messages/{messageId}"
 DIRECT = "hansard_http_direct_messages_total"
-SECONDS = 100_000
+# A limit is not refilled during a test.
+SECONDS = 86_400
+ME = b"GET /v1/me HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer <annaToken>\r\n\r\n"
 
 
 class Side:
@@ -26,9 +28,13 @@ class Side:
     def __init__(self, folder, direct: bool, environment: dict[str, str]):
         environment = environment | {"HANSARD_HTTP_DIRECT_PATH": str(direct).lower(), "HANSARD_LOG_ACCESS": "true", "HANSARD_LOG_FORMAT": "json"}
         self.metered = Metered(lambda more: Server(folder, environment=environment | more))
-        self.server = self.metered.server.start()
+        self.server = self.metered.server
+        self.values: dict[str, str] = {}
+
+    def begin(self) -> None:
+        self.server.start()
         self.world = World(self.server)
-        self.values: dict[str, str] = {"service": self.server.token}
+        self.values["service"] = self.server.token
 
     def user(self, name: str, id: str, **session) -> None:
         self.world.admin.post("/v1/accounts", {"id": id, "nickname": name})
@@ -38,6 +44,13 @@ class Side:
     def room(self, name: str, id: str, owner: str) -> None:
         self.world.acting_as(self.values[owner]).post("/v1/rooms", {"id": id, "name": name})
         self.values[name] = id
+
+    def learn_tokens(self) -> None:
+        """The direct path takes only tokens that were verified before."""
+        for name in ("anna", "ben"):
+            connection = self.connect()
+            connection.send(ME.replace(b"anna", name.encode()))
+            assert "200" in connection.response()[0][0]
 
     def direct_messages(self) -> int:
         return int(self.metered.scrape().get(DIRECT))
@@ -92,40 +105,53 @@ def masked(text: str) -> str:
     text = re.sub(r"(?i)^(date|x-request-id): .*", r"\1: any", text)
     text = re.sub(r'"(sentAt|requestId)":"[^"]*"', r'"\1":"any"', text)
     # The seconds until a limit is refilled.
-    return re.sub(r";t=\d+", ";t=any", text)
+    return re.sub(r"(;t=|Retry-After: )\d+", r"\1any", text)
 
 
-def start(folder, environment: dict[str, str] = UNLIMITED) -> list[Side]:
-    ids = {name: new_id() for name in ("anna", "ben", "tea", "device")}
-    sides = [Side(folder / name, name == "direct", environment) for name in ("direct", "routed")]
-    for side in sides:
-        side.user("anna", ids["anna"], device={"id": ids["device"], "name": "phone", "type": "ios"})
-        side.user("ben", ids["ben"])
-        side.room("tea", ids["tea"], "anna")
-    return sides
+class Both:
+    """Both servers, with the same users and room."""
+
+    def __init__(self, folder, **settings):
+        environment = UNLIMITED | {f"HANSARD_{name}": str(value) for name, value in settings.items()}
+        ids = {name: new_id() for name in ("anna", "ben", "tea", "device")}
+        self.sides: list[Side] = []
+        try:
+            for name in ("direct", "routed"):
+                side = Side(folder / name, name == "direct", environment)
+                self.sides.append(side)
+                side.begin()
+                side.user("anna", ids["anna"], deviceId=ids["device"])
+                side.user("ben", ids["ben"])
+                side.room("tea", ids["tea"], "anna")
+                side.learn_tokens()
+        except BaseException:
+            self.end()
+            raise
+
+    def end(self) -> None:
+        for side in self.sides:
+            side.server.end()
 
 
 @pytest.fixture(scope="module")
 def sides(tmp_path_factory):
-    sides = start(tmp_path_factory.mktemp("both"))
-    yield sides
-    for side in sides:
-        side.server.end()
+    both = Both(tmp_path_factory.mktemp("both"))
+    yield both.sides
+    both.end()
 
 
 @pytest.fixture
 def limited(tmp_path):
-    """Starts both servers with further settings."""
+    """Starts both servers with further settings, which are named by their variables without the prefix."""
     started = []
 
     def begin(**settings) -> list[Side]:
-        environment = UNLIMITED | {f"HANSARD_{name}": str(value) for name, value in settings.items()}
-        started.extend(start(tmp_path, environment))
-        return started
+        started.append(Both(tmp_path, **settings))
+        return started[-1].sides
 
     yield begin
-    for side in started:
-        side.server.end()
+    for both in started:
+        both.end()
 
 
 def request(
@@ -155,15 +181,6 @@ def compare(sides: list[Side], *requests: bytes, responses: int = 1) -> list[tup
     return found[0]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def known(sides):
-    """The direct path takes only tokens that were verified before."""
-    for side, token in itertools.product(sides, ("anna", "ben")):
-        connection = side.connect()
-        connection.send(b"GET /v1/me HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer <" + token.encode() + b"Token>\r\n\r\n")
-        assert "200" in connection.response()[0][0]
-
-
 GOOD = {
     "plain": request(),
     "with an escape": request('{"text":"a \\"b\\" \\u00e9 \\n"}'),
@@ -177,6 +194,10 @@ GOOD = {
     "of an app's type": request('{"type":"order","data":{"b":1,"a":[1.50,"é"]}}'),
     "with the longest body": request('{"text":"' + "x" * (4096 - 11) + '"}'),
     "with upper-case IDs": request(id=new_id().upper()),
+    "with a blank text": request('{"text":"  "}'),
+    "with a mention of a stranger": request(json.dumps({"text": "x", "mentions": {"users": [new_id()]}})),
+    "with the scheme in other case": request(token="bEARER <annaToken>"),
+    "of HTTP/1.0": request(version="1.0"),
     "with a charset": request(kind="application/json; charset=utf-8"),
     "with fields of browsers and proxies": request(
         more=("User-Agent: x", "Accept: */*", "X-Forwarded-For: 10.1.1.1", "Connection: Keep-Alive", "Cookie: a=b")),
@@ -186,16 +207,17 @@ ROUTED = {
     "with a longer body": request('{"text":"' + "x" * (4097 - 11) + '"}'),
     "without a type": request(kind=None),
     "with Idempotency-Key": request(more=(f"Idempotency-Key: {new_id()}",)),
+    "with a malformed Idempotency-Key, which it does not need": request(more=("Idempotency-Key: " + "x" * 256,)),
     "with a trace": request(more=("traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",)),
     "with a field that no server knows": request(more=("X-Whatever: 1",)),
     "with a field that is not ASCII": request(more=("User-Agent: gr\u00fc\u00dfe",)),
     "with Origin": request(more=("Origin: https://example.org",)),
     "with Connection: close": request(more=("Connection: close",)),
     "by a service": request(token="Bearer <service>", more=("Hansard-Act-As: <anna>",)),
-    "with the scheme in other case": request(token="bEARER <annaToken>"),
-    "of HTTP/1.0": request(version="1.0"),
     "in chunks": request(b"").replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
     + b"10\r\n{\"text\":\"hello\"}\r\n0\r\n\r\n",
+    "to a path with a slash at the end": request(path=f"/v1/rooms/<tea>/messages/{new_id()}/"),
+    "to a path with two slashes": request(path=f"/v1/rooms//<tea>/messages/{new_id()}"),
     "to a path with an escape": request(path="/v1/rooms/<tea>/messages/%61" + new_id()[1:]),
 }
 
@@ -210,20 +232,16 @@ BAD = {
     "a lone surrogate": request('{"text":"\\ud800"}'),
     "a control character": request(b'{"text":"a\x01b"}'),
     "an empty text": request('{"text":""}'),
-    "a blank text": request('{"text":"  "}'),
     "too many marks": request('{"text":"' + "e" + "\u0301" * 40 + '"}'),
     "an ID that is none": request(id="x"),
     "the nil ID": request(id="00000000-0000-0000-0000-000000000000"),
     "an unknown room": request(room=new_id()),
     "a room of others": request(token="Bearer <benToken>"),
     "a query": request(path=f"/v1/rooms/<tea>/messages/{new_id()}?x=1"),
-    "a slash at the end": request(path=f"/v1/rooms/<tea>/messages/{new_id()}/"),
-    "two slashes": request(path=f"/v1/rooms//<tea>/messages/{new_id()}"),
     "another type": request(kind="text/plain"),
     "another charset": request(kind="application/json; charset=latin1"),
     "a compressed body": request(more=("Content-Encoding: gzip",)),
     "If-Match": request(more=('If-Match: "1"',)),
-    "a malformed Idempotency-Key": request(more=("Idempotency-Key: ",)),
     "no token": request(token=None),
     "an unknown token": request(token="Bearer x.y.z"),
     "a changed token": request(token="Bearer <annaToken>x"),
@@ -233,7 +251,6 @@ BAD = {
     "an unknown file": request(json.dumps({"attachments": [{"mediaId": new_id()}]})),
     "an unknown thread": request(json.dumps({"text": "x", "threadId": new_id()})),
     "a reply to nothing": request(json.dumps({"text": "x", "replyTo": new_id()})),
-    "a mention of nobody": request(json.dumps({"text": "x", "mentions": {"users": [new_id()]}})),
 }
 
 
@@ -272,9 +289,9 @@ def test_a_repeat_and_a_conflict_get_the_same_responses(sides):
 
 def test_pipelined_requests_are_answered_in_order(sides):
     """Messages of both paths and other requests, some of them while a message is with the writer."""
-    me = b"GET /v1/me HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer <annaToken>\r\n\r\n"
     id = new_id()
-    pipeline = [request(id=id), request(id=id), me, request(), request("no"), request(), me, me, request(kind=None), request()]
+    pipeline = [
+        request(id=id), request(id=id), ME, request(), request("no"), request(), ME, ME, request(kind=None), request()]
     found = compare(sides, *pipeline * 20, responses=200)
     statuses = [head[0].split()[1] for head, _ in found]
     assert statuses[:10] == ["201", "200", "200", "201", "400", "201", "200", "200", "201", "201"]
@@ -345,27 +362,29 @@ def test_clients_that_leave_at_once_lose_nothing_and_harm_nothing(sides):
         thread.start()
     for thread in threads:
         thread.join()
-    compare(sides[:1] * 2, b"GET /v1/me HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer <annaToken>\r\n\r\n")
+    compare(sides[:1] * 2, ME)
     # Whatever arrived was sent once: a repeat is recognised, or the message is new.
     for id in ids:
-        assert me.put(f"/v1/rooms/{side.values['tea']}/messages/{id}", {"text": "hello"}, expect=None)["id"] == id
+        response = me.request("PUT", f"/v1/rooms/{side.values['tea']}/messages/{id}", {"text": "hello"})
+        assert response.status_code in (200, 201) and response.json()["id"] == id
     assert side.metered.scrape().get("hansard_http_requests_in_flight") == 0
 
 
 def test_a_message_counts_once_whatever_its_response_is(limited):
     """Also if the direct path leaves it to the router after counting it."""
     sides = limited(
-        RATE_LIMITS_ENABLED="true", RATE_LIMITS_USER_REQUESTS=12, RATE_LIMITS_USER_SECONDS=SECONDS,
-        RATE_LIMITS_DEVICE_REQUESTS=10, RATE_LIMITS_DEVICE_SECONDS=SECONDS)
+        RATE_LIMITS_ENABLED="true", RATE_LIMITS_USER_REQUESTS=15, RATE_LIMITS_USER_SECONDS=SECONDS,
+        RATE_LIMITS_DEVICE_REQUESTS=11, RATE_LIMITS_DEVICE_SECONDS=SECONDS)
     requests = [request(), request("no"), request(room=new_id()), request(), request(id="x"), request(kind=None)]
     statuses = []
     for each in requests * 2:
         ((head, _),) = compare(sides, each)
         statuses.append(head[0].split()[1])
     assert statuses == ["201", "400", "404", "201", "400", "201", "201", "400", "404", "201", "429", "429"]
-    # The user's own limit has two requests left, which the device's limit has not used up.
+    # With the request that made the token known, eleven were admitted, and two more were refused after the user's own limit
+    # had counted them. Two are left of that one.
     for side in sides:
-        side.values["annaToken"] = side.world.acting_as(side.values["anna"]).post("/v1/sessions")["accessToken"]
+        side.values["annaToken"] = side.world.acting_as(side.values["anna"]).post("/v1/sessions", {})["accessToken"]
     for expected in ("201", "201", "429"):
         ((head, _),) = compare(sides, request())
         assert head[0].split()[1] == expected
@@ -414,8 +433,8 @@ def test_metrics_and_the_access_log_show_the_same(limited):
     assert [scrape.get("hansard_http_requests_in_flight") for scrape in scrapes] == [0, 0]
 
 
-def test_messages_in_flight_are_answered_at_shutdown(tmp_path):
-    sides = start(tmp_path)
+def test_messages_in_flight_are_answered_at_shutdown(limited):
+    sides = limited()
     connections = []
     for side in sides:
         for number in range(64):

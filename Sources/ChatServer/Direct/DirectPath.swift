@@ -102,6 +102,8 @@ struct DirectPath: Sendable {
       let text = PlainBody.text(in: body)
       send.isOnlyText = text != nil
       let message = try text.map { .plain($0) } ?? JSONBody.decodeNow(SendMessageRequest.self, from: body).message()
+      // Numbers can be longer in the response. It must stay so short that it does not count against `ResponseBudget`.
+      if let data = message.custom?.body, data.utf8.count > Limits.directBodyBytes { return false }
       let request = try chat.send(message, as: send.head.message, to: send.head.room, by: send.principal)
       guard let command = chat.plainCommand(of: request) else { return false }
       send.message = message

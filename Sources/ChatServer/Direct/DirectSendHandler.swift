@@ -36,7 +36,7 @@ final class DirectSendHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case error(any Error)
   }
 
-  private let gate: StartGate
+  private let makePath: @Sendable () -> DirectPath?
   private var path: DirectPath?
   private var inbox: DirectInbox?
   private var state = State.passing
@@ -50,8 +50,9 @@ final class DirectSendHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private var peer: NetworkAddress?
   private var lastUser: RememberedUser?
 
-  init(_ gate: StartGate) {
-    self.gate = gate
+  /// - Parameter path: returns nil while the service is being opened.
+  init(_ path: @escaping @Sendable () -> DirectPath?) {
+    makePath = path
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -98,7 +99,7 @@ final class DirectSendHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func begin(_ head: HTTPRequest) -> DirectPath.Send? {
-    guard routedRequests == 0, !isEnding, let path = path ?? gate.directPath, let plain = PlainSendHead(head) else {
+    guard routedRequests == 0, !isEnding, let path = path ?? makePath(), let plain = PlainSendHead(head) else {
       return nil
     }
     self.path = path

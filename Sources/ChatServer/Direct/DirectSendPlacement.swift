@@ -22,7 +22,7 @@ final class DirectSendPlacement: ChannelInboundHandler, RemovableChannelHandler 
     if (try? pipeline.context(handlerType: HTTP1ToHTTPServerCodec.self)) != nil,
       let last = try? pipeline.handler(type: HTTPConnectionStateHandler.self)
     {
-      try? pipeline.addHandler(DirectSendHandler(gate), position: .after(last))
+      try? pipeline.addHandler(DirectSendHandler { [gate] in gate.directPath }, position: .after(last))
     }
     context.fireChannelRead(data)
     pipeline.removeHandler(context: context, promise: nil)
