@@ -103,7 +103,8 @@ def schemathesis(document: pathlib.Path, server: Server, folder: pathlib.Path, e
     command = [
         str(pathlib.Path(sys.executable).parent / "st"), "--config-file", str(settings(folder)), "run", str(document),
         "--url", server.url, "--checks", "all", "--max-examples", str(EXAMPLES_AN_OPERATION), "--seed", str(SEED),
-        "--request-timeout", str(ANSWER_SECONDS),
+        # The default limit of 10 s for a response is exceeded when other tests use the processors.
+        "--request-timeout", str(ANSWER_SECONDS), "--max-response-time", str(ANSWER_SECONDS),
         "--suppress-health-check", "all", "--no-color", "--generation-database", "none", *options,
     ]
     hooks = {"SCHEMATHESIS_HOOKS": "harness.schemathesis_hooks", "PYTHONPATH": str(HERE)}
