@@ -27,6 +27,7 @@ def parse():
     parser.add_argument("--seconds", type=int, default=10, help="how long they are sent before the notifications")
     parser.add_argument(
         "--waiting", type=int, default=2, help="messages of each text length while no provider can be reached")
+    parser.add_argument("--connections", type=int, default=1, help="connections of the bare client")
     parser.add_argument("--quick", action="store_true", help="everything small, to see whether it works")
     options = parser.parse_args()
     if options.quick:
@@ -41,7 +42,8 @@ def main():
     if "outbox" in options.only:
         outbox.measure(options, goals)
     if {"providers", "latency"} & set(options.only):
-        with PushWorld(options.members, options.devices) as world, StandIn(world) as stand_in, BareClient(world) as bare:
+        with (PushWorld(options.members, options.devices) as world, StandIn(world) as stand_in,
+              BareClient(world, options.connections) as bare):
             cases = providers.record(world, stand_in, bare)
             if "providers" in options.only:
                 providers.measure(cases, options, goals)

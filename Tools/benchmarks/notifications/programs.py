@@ -41,9 +41,9 @@ class StandIn(Program):
 class BareClient(Program):
     """AsyncHTTPClient alone."""
 
-    def __init__(self, world):
+    def __init__(self, world, connections=1):
         program = executable("bare-push-client")
-        super().__init__(program, program, world.certificate.authority)
+        super().__init__(program, program, world.certificate.authority, connections)
         self.urls = world.urls
 
     def send(self, provider, recording, count, rate=0):

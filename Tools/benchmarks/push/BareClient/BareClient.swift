@@ -9,10 +9,10 @@ import RecordedRequests
 import Synchronization
 
 /// Sends recorded requests again with AsyncHTTPClient alone: with what the server is compared. It uses the library as the
-/// server does: HTTP/2 over TLS, one connection, and tasks that run on the event loops.
+/// server does: HTTP/2 over TLS, and tasks that run on the event loops.
 ///
-/// It is called with the file of the certificate authority. It reads instructions from standard input, one line of JSON
-/// each, and writes a report for each.
+/// It is called with the file of the certificate authority and the number of connections. It reads instructions from
+/// standard input, one line of JSON each, and writes a report for each.
 @main
 enum BareClient {
   private static let timeoutSeconds: Int64 = 10
@@ -44,26 +44,33 @@ enum BareClient {
   static func main() {
     _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
     do {
-      try run(authority: CommandLine.arguments.last ?? "")
+      let arguments = CommandLine.arguments
+      guard arguments.count == 3, let connections = Int(arguments[2]), connections > 0 else {
+        throw Failure(text: "usage: bare-push-client AUTHORITY CONNECTIONS")
+      }
+      try run(authority: arguments[1], connections)
     } catch {
       FileHandle.standardError.write(Data("the bare client failed: \(error)\n".utf8))
       exit(1)
     }
   }
 
-  private static func run(authority: String) throws {
+  private static func run(authority: String, _ connections: Int) throws {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMFile(authority))]
-    let client = HTTPClient(
-      eventLoopGroupProvider: .singleton,
-      configuration: HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow))
+    let configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
+    // Each has a connection of its own, on an event loop of its own as long as there are enough.
+    let loops = Array(NIOSingletons.posixEventLoopGroup.makeIterator())
+    let clients = (0..<connections).map { number in
+      HTTPClient(eventLoopGroupProvider: .shared(loops[number % loops.count]), configuration: configuration)
+    }
     var loaded: [String: [HTTPClientRequest]] = [:]
     while let line = readLine() {
       let instruction = try JSONDecoder().decode(Instruction.self, from: Data(line.utf8))
       if loaded[instruction.requests] == nil { loaded[instruction.requests] = try load(instruction) }
       let requests = loaded[instruction.requests] ?? []
       let report = try NIOSingletons.posixEventLoopGroup.any().makeFutureWithTask {
-        await send(requests, instruction, client)
+        await send(requests, instruction, clients)
       }.wait()
       print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
       // Into a pipe, `print` writes only when its buffer is full.
@@ -82,7 +89,7 @@ enum BareClient {
   }
 
   private static func send(
-    _ requests: [HTTPClientRequest], _ instruction: Instruction, _ client: HTTPClient
+    _ requests: [HTTPClientRequest], _ instruction: Instruction, _ clients: [HTTPClient]
   ) async -> Report {
     let counts = Counts()
     let began = ContinuousClock.now
@@ -95,12 +102,18 @@ enum BareClient {
             if instruction.rate > 0 {
               try? await Task.sleep(until: began + .seconds(1) * number / instruction.rate)
             }
+            let client = clients[number % clients.count]
             if await !isAccepted(requests[number % requests.count], client) { counts.failed.add(1, ordering: .relaxed) }
           }
         }
       }
     }
     return Report(sent: instruction.count, failed: counts.failed.load(ordering: .relaxed))
+  }
+
+  private struct Failure: Error, CustomStringConvertible {
+    let text: String
+    var description: String { text }
   }
 
   private static func isAccepted(_ request: HTTPClientRequest, _ client: HTTPClient) async -> Bool {
