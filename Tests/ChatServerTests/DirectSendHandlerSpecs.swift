@@ -2,6 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import ChatProtocol
 import Dispatch
+import EventStore
 import HTTPTypes
 import Logging
 import NIOCore

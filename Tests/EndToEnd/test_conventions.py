@@ -159,8 +159,6 @@ def test_a_list_that_the_client_has_is_not_sent_again(anna, room):
     for known in (first.headers["ETag"], f'"other", {first.headers["ETag"]}'):
         again = anna.request("GET", path, headers={"If-None-Match": known})
         assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", first.headers["ETag"])
-    head = anna.request("HEAD", path, headers={"If-None-Match": first.headers["ETag"]})
-    assert head.status_code == 304
     anna.send(room, "new")
     changed = anna.request("GET", path, headers={"If-None-Match": first.headers["ETag"]})
     assert changed.status_code == 200 and changed.headers["ETag"] != first.headers["ETag"]

@@ -65,7 +65,7 @@ class Mix:
     def step(self) -> None:
         """Performs one operation, if it is possible."""
         action = self.source.choice(
-            [self.send] * 5 + [self.read] * 3 + [self.mark, self.delete, self.delete, self.reply, self.read_thread,
+            [self.send] * 5 + [self.read] * 4 + [self.mark, self.delete, self.delete, self.reply, self.reply, self.read_thread,
                                                  self.react, self.edit, self.leave, self.remove, self.mute, self.block])
         room = self.source.choice(self.rooms)
         member = self.source.choice(self.inside[room])

@@ -307,7 +307,8 @@ def test_muting_and_unmuting_update_the_other_devices(cast, room):
 def test_blocking_and_unblocking_update_the_other_devices(cast):
     """It can change the badge of any room, so the notification names none."""
     path = f"/v1/me/blocked-users/{cast.dora.id}"
-    for event in (cast.ben.put(path), cast.ben.delete(path)):
+    for act in (cast.ben.put, cast.ben.delete):
+        event = act(path)
         assert cast.devices.decided(event) == {"ben own": "ownDevice", **each(cast.bens_others, "update")}
         for arrived in cast.devices.arrived(event, "ben apns").values():
             is_silent(arrived, None)

@@ -61,18 +61,35 @@ def silence(server: Server, event: dict, phone: Phone) -> str | None:
     return next(row.get("reason") for row in shown["devices"] if row["deviceId"] == phone.id)
 
 
+def outcomes(data: pathlib.Path) -> dict[tuple[int, str, str], dict]:
+    """The outcomes in the log, by position, user and device."""
+    return {
+        (outcome["position"], outcome["user"], outcome["device"]): outcome
+        for row in audit(data, "--type", "push.outcomes-recorded") for outcome in row["detail"]["outcomes"]}
+
+
 def abandoned(data: pathlib.Path) -> dict[tuple[int, str, str], str]:
     """Why notifications were given up, by position, user and device."""
     return {
-        (outcome["position"], outcome["user"], outcome["device"]): outcome["reason"]
-        for row in audit(data, "--type", "push.outcomes-recorded") for outcome in row["detail"]["outcomes"]
-        if outcome["result"] == "abandoned"
-    }
+        notification: outcome["reason"] for notification, outcome in outcomes(data).items()
+        if outcome["result"] == "abandoned"}
+
+
+def without_token(data: pathlib.Path) -> set[tuple[int, str, str]]:
+    """The notifications that were given up because the token was dead, or the device had none any more."""
+    return {
+        notification for notification, outcome in outcomes(data).items() if outcome["result"] == "token_invalid"}
 
 
 def replaced(data: pathlib.Path) -> set[tuple[int, str, str]]:
     """The silent notifications that were given up because a later one has the same effect."""
     return {notification for notification, reason in abandoned(data).items() if reason == "replaced"}
+
+
+def unnecessary(data: pathlib.Path) -> set[tuple[int, str, str]]:
+    """Those, and the alerts of messages that the user had read before they could be sent."""
+    return {
+        notification for notification, reason in abandoned(data).items() if reason in ("replaced", "already_read")}
 
 
 def invalidated(server: Server) -> set[str]:
