@@ -54,15 +54,15 @@ def test_the_server_explains_every_kind_of_event_as_the_tool_does(notifying, ser
     left.post(f"{room.path}/leave")
     carla.put(f"{room.path}/mute", {"until": later(days=1)})
     sent = anna.put(room.message(new_id()), {"text": SECRET, "mentions": {"users": [ben.id]}})
+    for phone in phones:
+        arrives(services, phone, sent)
+    comes_to(notifying, sent, {phone: DELIVERED for phone in phones})
     events = [
         sent, ben.put(f"{room.message(sent['id'])}/reactions/%F0%9F%91%8D"),
         ben.put(f"{room.path}/read-marker", {"messageId": sent["id"]}), anna.patch(room.path, {"topic": SECRET}),
         anna.put(f"{office.path}/invitations/{ben.id}", {"role": "member"}), anna.put(f"{room.path}/members/{dora.id}"),
         anna.delete(room.message(anna.send(room, SECRET)["id"])), dora.post(f"{room.path}/leave"),
     ]
-    for phone in phones:
-        arrives(services, phone, sent)
-    comes_to(notifying, sent, {phone: DELIVERED for phone in phones})
     # Silent notifications go out one each second.
     wait_until(
         lambda: "waiting" not in {row.get("outcome") for event in events for row in over_http(world, event)["devices"]},

@@ -61,7 +61,7 @@ def silence(server: Server, event: dict, phone: Phone) -> str | None:
     return next(row.get("reason") for row in shown["devices"] if row["deviceId"] == phone.id)
 
 
-def outcomes(data: pathlib.Path) -> dict[tuple[int, str, str], dict]:
+def recorded_outcomes(data: pathlib.Path) -> dict[tuple[int, str, str], dict]:
     """The outcomes in the log, by position, user and device."""
     return {
         (outcome["position"], outcome["user"], outcome["device"]): outcome
@@ -71,14 +71,14 @@ def outcomes(data: pathlib.Path) -> dict[tuple[int, str, str], dict]:
 def abandoned(data: pathlib.Path) -> dict[tuple[int, str, str], str]:
     """Why notifications were given up, by position, user and device."""
     return {
-        notification: outcome["reason"] for notification, outcome in outcomes(data).items()
+        notification: outcome["reason"] for notification, outcome in recorded_outcomes(data).items()
         if outcome["result"] == "abandoned"}
 
 
 def without_token(data: pathlib.Path) -> set[tuple[int, str, str]]:
     """The notifications that were given up because the token was dead, or the device had none any more."""
     return {
-        notification for notification, outcome in outcomes(data).items() if outcome["result"] == "token_invalid"}
+        notification for notification, outcome in recorded_outcomes(data).items() if outcome["result"] == "token_invalid"}
 
 
 def replaced(data: pathlib.Path) -> set[tuple[int, str, str]]:
