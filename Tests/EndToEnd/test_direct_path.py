@@ -102,7 +102,8 @@ class Connection:
 
 
 def masked(text: str) -> str:
-    text = re.sub(r"(?i)^(date|x-request-id): .*", r"\1: any", text)
+    # The length of a problem depends on the ID of the request.
+    text = re.sub(r"(?i)^(date|x-request-id|content-length): .*", r"\1: any", text)
     text = re.sub(r'"(sentAt|requestId)":"[^"]*"', r'"\1":"any"', text)
     # The seconds until a limit is refilled.
     return re.sub(r"(;t=|Retry-After: )\d+", r"\1any", text)

@@ -350,7 +350,10 @@ def test_outcomes_of_notifications_are_in_the_log(posting, receiver):
     settled(posting, sent[-1]["position"])
     seconds, recorded = time.monotonic() - began, len(recorded_outcomes(posting)) - before
     assert recorded <= seconds / GATHERING_SECONDS + 1, f"{recorded} events in {seconds} s: outcomes are not gathered"
-    assert [receipt.body["badge"] for receipt in receiver.taken()] == list(range(1, 51)), "not in order"
+    taken = [receipt.body for receipt in receiver.taken()]
+    assert [body["position"] for body in taken] == [each["position"] for each in sent], "not in order"
+    # One that is sent late has the badge of then.
+    assert all(body["badge"] in (number, 50) for number, body in enumerate(taken, 1))
 
 
 # ---- failures ----
