@@ -14,11 +14,11 @@ enum PlainReceipt {
   ) -> ByteBuffer {
     var json = ByteBufferAllocator().buffer(capacity: fixedBytes + text.utf8.count)
     json.writeStaticString("{\"id\":\"")
-    json.write(id.uuid)
+    json.writeString(id.uuid.text)
     json.writeStaticString("\",\"roomId\":\"")
-    json.write(room.uuid)
+    json.writeString(room.uuid.text)
     json.writeStaticString("\",\"senderId\":\"")
-    json.write(sender.uuid)
+    json.writeString(sender.uuid.text)
     json.writeStaticString("\",\"text\":\"")
     json.writeString(text)
     json.writeStaticString("\",\"sentAt\":\"")
@@ -30,25 +30,5 @@ enum PlainReceipt {
     json.writeString(position)
     json.writeStaticString(",\"editedAt\":null,\"deletedAt\":null}")
     return json
-  }
-}
-
-extension ByteBuffer {
-  /// Writes the textual form in lower case.
-  fileprivate mutating func write(_ uuid: UUIDBytes) {
-    writeWithUnsafeMutableBytes(minimumWritableBytes: UUIDBytes.textLength) { bytes in
-      var index = 0
-      for digit in 0..<32 {
-        if digit == 8 || digit == 12 || digit == 16 || digit == 20 {
-          bytes[index] = UInt8(ascii: "-")
-          index += 1
-        }
-        let word = digit < 16 ? uuid.high : uuid.low
-        let nibble = UInt8(truncatingIfNeeded: word >> (60 - UInt64(digit % 16) * 4)) & 0xf
-        bytes[index] = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
-        index += 1
-      }
-      return index
-    }
   }
 }

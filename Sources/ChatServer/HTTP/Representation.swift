@@ -26,7 +26,7 @@ struct Representation {
       response.headers[.eTag] = tag.header
       // The client may keep it and must ask each time whether it is current. Shared caches may not keep it.
       response.headers[.cacheControl] = "private, no-cache"
-      response.headers[.vary] = "Authorization"
+      response.headers.addVary("Authorization")
       if tag.isNamed(in: request.headers[.ifNoneMatch]) {
         response.headers[.contentType] = nil
         return Response(status: .notModified, headers: response.headers)
@@ -53,7 +53,7 @@ struct Representation {
 
   private func encoded(_ response: Response, _ bytes: ByteBuffer) async throws -> Response {
     var response = response
-    response.headers[.vary] = response.headers[.vary].map { $0 + ", Accept-Encoding" } ?? "Accept-Encoding"
+    response.headers.addVary("Accept-Encoding")
     guard GzipCoding.isAccepted(by: request.headers[.acceptEncoding]) else { return response }
     // A long body would delay the other connections of the event loop.
     let encoded =

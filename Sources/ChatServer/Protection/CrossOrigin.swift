@@ -80,6 +80,6 @@ struct CrossOrigin: RouterMiddleware {
   /// Adds `Vary` for caches. With `*`, the response does not depend on the origin.
   private func vary(_ headers: inout HTTPFields, by names: String) {
     if allowsAll, names == "Origin" { return }
-    headers[.vary] = headers[.vary].map { "\($0), \(names)" } ?? names
+    headers.addVary(names)
   }
 }

@@ -13,6 +13,13 @@ enum ResponseHeaders {
   }
 }
 
+extension HTTPFields {
+  /// Adds names of request fields to `Vary`, on which the response depends.
+  mutating func addVary(_ names: String) {
+    self[.vary] = self[.vary].map { "\($0), \(names)" } ?? names
+  }
+}
+
 extension HTTPField.Name {
   static let rateLimit = HTTPField.Name.own("RateLimit")
   static let rateLimitPolicy = HTTPField.Name.own("RateLimit-Policy")
