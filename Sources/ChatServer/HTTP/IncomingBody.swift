@@ -3,8 +3,9 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// A request's body. If it ends early because the client has gone away, it throws a `CancellationError`: nothing has
-/// failed, and nobody waits for a response. If the input is not valid HTTP, it throws the refusal that the client gets.
+/// A request's body. If it ends early because the connection was lost, it throws a `CancellationError`: nothing has failed,
+/// and nobody waits for a response. If the client ends it early or sends invalid HTTP, it throws the refusal that the client
+/// gets: it may have closed only its own side.
 struct IncomingBody: AsyncSequence, Sendable {
   let body: RequestBody
   let logger: Logger
@@ -19,7 +20,7 @@ struct IncomingBody: AsyncSequence, Sendable {
       } catch {
         logger.info(
           "a request body ended early: the client disconnected or sent invalid HTTP", metadata: ["error": "\(error)"])
-        if let refusal = Refusal(parsing: error), error as? HTTPParserError != .invalidEOFState { throw refusal }
+        if let refusal = Refusal(parsing: error) { throw refusal }
         throw CancellationError()
       }
     }
@@ -49,6 +50,7 @@ extension Refusal {
     guard let error = error as? HTTPParserError else { return nil }
     switch error {
     case .headerOverflow: self = .headersTooLarge
+    case .invalidEOFState: self = .malformedRequest("the request ended before the end of its body")
     case .invalidChunkSize: self = .malformedRequest("a chunk's size must be a hexadecimal number")
     case .unexpectedContentLength:
       self = .malformedRequest("Content-Length must not occur together with Transfer-Encoding, twice, or in trailers")
