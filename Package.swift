@@ -190,6 +190,14 @@ let package = Package(
     .testTarget(
       name: "EventLogTests", dependencies: ["EventLog", "EventLogSimulation", "ChatPrimitives"],
       swiftSettings: settings),
+    // Tools/fuzz compiles the same files with libFuzzer.
+    .testTarget(
+      name: "FuzzingTests",
+      dependencies: [
+        "ChatService", "EventLog", "EventLogSimulation", "SocketProtocols", "ChatPrimitives",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      path: "Tests/Fuzzing", exclude: ["Corpus", "words.dict"], swiftSettings: settings),
     .testTarget(
       name: "EventStoreTests", dependencies: ["EventStore", "EventLog", "ChatDomain", "ChatPrimitives"],
       swiftSettings: settings),
