@@ -127,6 +127,63 @@ def test_by_time(long_room):
     assert texts(page_of(anna, room, after="2020-01-01T00:00:00Z", limit=2)) == [0, 1]
 
 
+@pytest.fixture(scope="module")
+def crowded_room(shared_world):
+    """A room, and a thread in it, in which 7 messages have the same time and 3 others have times of their own."""
+    anna = shared_world.user("Anna")
+    room = anna.room("Crowded")
+    root = new_id()
+    seconds = [0, 1, *[2] * 7, 3]
+    send = {"op": "message.send", "as": anna.id, "roomId": room.id}
+    times = [f"2026-02-01T08:00:0{second}.123Z" for second in seconds]
+    lines = [send | {"id": new_id(), "text": f"{number}", "sentAt": time} for number, time in enumerate(times)]
+    lines[0]["id"] = root
+    replies = [send | {"id": new_id(), "text": f"{number}", "sentAt": time, "threadId": root}
+               for number, time in enumerate(times)]
+    shared_world.admin.ingest_all(lines + replies)
+    return anna, {"room": f"{room.path}/messages", "thread": f"{room.message(root)}/thread"}, times
+
+
+@pytest.mark.parametrize("place", ["room", "thread"])
+@pytest.mark.parametrize("limit", [2, 3, 7, 8])
+def test_paging_by_time_alone_misses_nothing(crowded_room, place, limit):
+    """A client that keeps no cursor asks for the time of its oldest or newest message."""
+    anna, paths, times = crowded_room
+    for name, end, start in (("before", 0, "2030-01-01T00:00:00Z"), ("after", -1, "2020-01-01T00:00:00Z")):
+        seen, time = set(), start
+        while True:
+            page = anna.get(paths[place], **{name: time, "limit": limit})
+            new = set(texts(page)) - seen
+            if not new:
+                break
+            seen |= new
+            time = page["messages"][end]["sentAt"]
+        assert seen == set(range(len(times))), name
+
+
+def test_only_messages_with_the_very_time_make_a_page_longer(crowded_room):
+    anna, paths, times = crowded_room
+    assert texts(anna.get(paths["room"], before=times[2], limit=3)) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert texts(anna.get(paths["room"], after=times[2], limit=3)) == [2, 3, 4, 5, 6, 7, 8, 9]
+    assert len(texts(anna.get(paths["room"], around=times[2], limit=3))) == 3
+    between = times[2].replace(".123", ".124")
+    assert texts(anna.get(paths["room"], before=between, limit=3)) == [6, 7, 8]
+    assert texts(anna.get(paths["room"], before=times[9], limit=1)) == [9]
+
+
+def test_a_page_by_time_has_at_most_200_messages(shared_world):
+    anna = shared_world.user("Anna")
+    room = anna.room("Full")
+    time = "2026-02-01T08:00:00.000Z"
+    shared_world.admin.ingest_all([
+        {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": f"{n}", "sentAt": time}
+        for n in range(203)
+    ])
+    page = page_of(anna, room, before=time, limit=2)
+    assert texts(page) == list(range(3, 203))
+    assert texts(page_of(anna, room, before=page["nextCursor"])) == [0, 1, 2]
+
+
 def test_contradictory_parameters(world, long_room):
     anna, room, lines = long_room
     path, id = f"{room.path}/messages", lines[0]["id"]

@@ -82,6 +82,16 @@ package struct TimelineQueries: ReadModelQueries {
     ).first(room, thread, time) { try $0.unsigned() }
   }
 
+  /// How many messages have exactly this time.
+  /// - Parameter limit: more are not counted.
+  package func count(
+    at time: Timestamp, in room: RoomID, thread: UInt64 = 0, atMost limit: Int
+  ) throws -> Int {
+    try CachedStatement(
+      database, "SELECT ordinal FROM message WHERE roomId = ? AND thread = ? AND sentAt = ? LIMIT ?"
+    ).all(room, thread, time, limit) { try $0.unsigned() }.count
+  }
+
   // MARK: - Authorisation
 
   package func isMember(_ user: UserID, of room: RoomID) throws -> Bool {

@@ -45,6 +45,7 @@ extension ChatService {
     of room: RoomID, thread: UInt64, for user: UserID, _ request: PageRequest, limit: Int
   ) async throws(ServiceError) -> TimelinePage {
     let anchor: TimelineAnchor
+    var limit = limit
     switch request {
     case .newest: anchor = .newest
     case .before(.time(let time)):
@@ -52,17 +53,33 @@ extension ChatService {
       // none of the others with the same time.
       let last = try await timeline { try $0.lastOrdinal(at: time, in: room, thread: thread) }
       anchor = .before((last ?? 0) + 1)
+      limit = try await self.limit(limit, at: time, in: room, thread)
     case .before(let place): anchor = .before(try await ordinal(of: place, in: room, thread, for: user))
     case .after(let place):
       var ordinal = try await ordinal(of: place, in: room, thread, for: user)
       // A page "after a time" begins with the first message at that time or later.
-      if case .time = place, ordinal > 0 { ordinal -= 1 }
+      if case .time(let time) = place, ordinal > 0 {
+        ordinal -= 1
+        limit = try await self.limit(limit, at: time, in: room, thread)
+      }
       anchor = .after(ordinal)
     case .around(let place): anchor = .around(try await ordinal(of: place, in: room, thread, for: user))
     }
-    let page = try await timeline { try $0.page(of: room, thread: thread, for: user, at: anchor, limit: limit) }
+    let page = try await timeline { [limit] in
+      try $0.page(of: room, thread: thread, for: user, at: anchor, limit: limit)
+    }
     guard let page else { throw .rejected(.roomNotFound) }
     return page
+  }
+
+  /// The length of a page before or after a time. If several messages have that very time, the page has room for all of them
+  /// and for one more. Otherwise, a client that asks for the time of its oldest message again and again would always
+  /// get the same messages.
+  private func limit(
+    _ limit: Int, at time: Timestamp, in room: RoomID, _ thread: UInt64
+  ) async throws(ServiceError) -> Int {
+    let count = try await timeline { try $0.count(at: time, in: room, thread: thread, atMost: Limits.pageItems) }
+    return count > 1 ? max(limit, min(count + 1, Limits.pageItems)) : limit
   }
 
   /// A message in any thread, with what belongs to it. Without a user for a service that acts for itself.
