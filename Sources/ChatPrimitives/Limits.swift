@@ -93,6 +93,8 @@ public enum Limits {
   public static let reactionKindsPerUserAndMessage = 20
   /// The kinds of reactions that are shown with a message. The list of reactions has the others.
   public static let reactionKindsShown = 50
+  /// The text of the quote in a reply, in bytes of UTF-8. A longer text is cut between two characters.
+  public static let quotedTextBytes = 256
   /// The users in the summary of a thread.
   public static let threadParticipantsShown = 5
   /// The maximum number of items on a page, and the default if the client does not give a number.

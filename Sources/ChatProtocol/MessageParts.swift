@@ -15,6 +15,27 @@ public struct MessageThread: Codable, Sendable, Hashable {
   }
 }
 
+/// What a reply shows of the message that it replies to, as that message is now.
+public struct MessageQuote: Codable, Sendable, Hashable {
+  public var senderId: UserID
+  /// At most `Limits.quotedTextBytes` long.
+  public var text: String
+  /// Whether the message has more text.
+  public var isCut: Bool
+  /// The first file of the message; absent if it has none.
+  public var attachment: MessageAttachment?
+  /// The app's own type; absent if the message has none.
+  public var type: String?
+
+  public init(senderId: UserID, text: String, isCut: Bool, attachment: MessageAttachment?, type: String?) {
+    self.senderId = senderId
+    self.text = text
+    self.isCut = isCut
+    self.attachment = attachment
+    self.type = type
+  }
+}
+
 /// Whom a message mentions.
 public struct MessageMentions: Codable, Sendable, Hashable {
   /// In the order of their IDs.

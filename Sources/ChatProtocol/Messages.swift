@@ -101,6 +101,7 @@ public struct Message: ResponseObject {
   @Nullable public var editedAt: Timestamp?
   @Nullable public var deletedAt: Timestamp?
   public var replyTo: MessageID?
+  public var quote: MessageQuote?
   /// The root of the thread that it belongs to.
   public var threadId: MessageID?
   /// The thread that starts at it.
@@ -134,7 +135,7 @@ public struct Message: ResponseObject {
 /// newer ones (pass it as `after`); each is null if there are none.
 public struct MessagePage: ListObject {
   public var messages: [Message]
-  /// The senders, the users whom messages mention, and the participants of threads.
+  /// The senders, the users whom messages mention or quote, and the participants of threads.
   public var users: [User]
   @Nullable public var nextCursor: String?
   @Nullable public var previousCursor: String?

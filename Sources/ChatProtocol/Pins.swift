@@ -30,7 +30,7 @@ public struct PinEntry: Codable, Sendable, Hashable {
 /// `GET /v1/rooms/{roomId}/pins`: newest pin first.
 public struct PinList: ListObject {
   public var pins: [PinEntry]
-  /// The senders, the users whom messages mention, the participants of threads, and the users who pinned.
+  /// The senders, the users whom messages mention or quote, the participants of threads, and the users who pinned.
   public var users: [User]
   @Nullable public var nextCursor: String?
 

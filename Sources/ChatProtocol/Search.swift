@@ -15,7 +15,7 @@ public struct SearchResult: Codable, Sendable, Hashable {
 /// `GET /v1/search`
 public struct SearchResults: ListObject {
   public var results: [SearchResult]
-  /// The senders, the users whom messages mention, and the participants of threads.
+  /// The senders, the users whom messages mention or quote, and the participants of threads.
   public var users: [User]
   /// Null at the end, and only there: a page may have fewer results than requested.
   @Nullable public var nextCursor: String?

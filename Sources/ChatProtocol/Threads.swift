@@ -50,7 +50,7 @@ public struct ThreadMarker: ResponseObject {
 /// of it.
 public struct ThreadPage: ListObject {
   public var messages: [Message]
-  /// The senders, the users whom messages mention, and the participants of threads.
+  /// The senders, the users whom messages mention or quote, and the participants of threads.
   public var users: [User]
   @Nullable public var nextCursor: String?
   @Nullable public var previousCursor: String?
@@ -91,7 +91,7 @@ public struct FollowedThread: Codable, Sendable, Hashable {
 /// `GET /v1/threads`: the threads that the caller follows, the one with the latest reply first.
 public struct ThreadList: ListObject {
   public var threads: [FollowedThread]
-  /// The senders of the roots, the users whom they mention, and the participants.
+  /// The senders of the roots, the users whom they mention or quote, and the participants.
   public var users: [User]
   @Nullable public var nextCursor: String?
 

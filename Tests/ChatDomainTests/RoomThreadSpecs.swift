@@ -165,7 +165,8 @@ struct RoomThreadSpecs {
     thread.root.ordinal = 2
     let state = room.knowing(hello, known(.room(2), replies: 3)).knowing(
       id(42), known(MessageLocation(thread: 2, ordinal: 3)))
-    let content = MessageContent(text: "yes", details: MessageDetails(replyTo: id(42)))
+    let answered = MessageLocation(thread: 2, ordinal: 3)
+    let content = MessageContent(text: "yes", details: MessageDetails(replyTo: id(42), at: answered))
     state.when(command, by: .user(dave)).thenRecorded(.messages(.sent(reply, author: dave, thread: thread, content)))
     state.knowing(id(42), known(.room(3))).when(command, by: .user(dave)).thenRejected(.replyElsewhere)
     state.knowing(reply, known(.room(1))).when(command, by: .user(dave)).thenRejected(.idInUse)

@@ -348,7 +348,7 @@ def test_it_has_every_part_of_a_message(anna, ben, room):
     expected = {"threadId": root["id"], "replyTo": root["id"], "type": "tea.ready", "data": {"cups": 2}}
     assert {key: made[key] for key in expected} == expected
     assert made["mentions"] == {"users": [anna.id], "everyone": False}
-    assert ben.get(path(room, id)) == made
+    assert ben.get(path(room, id)) == made and "quote" not in made
     changed = ben.patch(path(room, id), {"text": "ready"})
     assert changed["text"] == "ready" and "mentions" not in changed
     soon(ben, room, id)
@@ -356,6 +356,7 @@ def test_it_has_every_part_of_a_message(anna, ben, room):
     (message,) = wait_until(lambda: anna.get(thread)["messages"], "the reply was not sent")
     assert {key: message[key] for key in expected} == expected
     assert (message["id"], message["text"], message["mentions"]) == (id, "ready", made["mentions"])
+    assert message["quote"] == {"senderId": anna.id, "text": "root", "isCut": False}
     assert len(anna.get(f"{room.path}/messages")["messages"]) == 1
     assert anna.get("/v1/badge")["threadUnreadCount"] == 1
 

@@ -31,7 +31,7 @@ private let everything = MessageContent(
 /// The kinds that were added after the first messages: workspaces, threads, media and others.
 let laterEvents: [ChatEvent] =
   userEvents + roomEvents + messageEvents + workspaceEvents + unlinking + reportEvents + blocking
-  + [reportOfDeletedMessage] + presence + push
+  + [reportOfDeletedMessage] + presence + push + [quoting]
 
 private let userEvents: [ChatEvent] = [
   .user(alice, .account(.profileChanged(ProfileEdit(nickname: "Alice", picture: .set(picture))))),
@@ -123,6 +123,15 @@ private let push: [ChatEvent] = [
 
 private let report: ReportID = golden(70)
 private let reportedMessage = ReportedMessage(id: message, author: bob, sentAt: later, content: everything)
+
+/// A reply that has the location of the message that it replies to.
+private let quoting = ChatEvent.room(
+  room,
+  .messages(
+    .sent(
+      reply, author: alice, thread: ThreadLocation(root: root, rootAuthor: bob, ordinal: 6),
+      MessageContent(
+        text: "yes", details: MessageDetails(replyTo: golden(52), at: MessageLocation(thread: 300, ordinal: 5))))))
 
 private let reportOfDeletedMessage = ChatEvent.room(
   room,

@@ -23,15 +23,19 @@ package struct MessageContent: Sendable, Hashable {
 package final class MessageDetails: Sendable {
   /// The message of the same room that this one replies to.
   package let replyTo: MessageID?
+  /// Where that message is, from which readers get the text that they quote. The decider sets it when the message is sent.
+  /// Nil in a scheduled message, and in messages that were sent before the log had it.
+  package let replyLocation: MessageLocation?
   package let mentions: Mentions
   package let attachments: [Attachment]
   package let custom: CustomPart?
 
   package init(
-    replyTo: MessageID? = nil, mentions: Mentions = Mentions(), attachments: [Attachment] = [],
-    custom: CustomPart? = nil
+    replyTo: MessageID? = nil, at replyLocation: MessageLocation? = nil, mentions: Mentions = Mentions(),
+    attachments: [Attachment] = [], custom: CustomPart? = nil
   ) {
     self.replyTo = replyTo
+    self.replyLocation = replyLocation
     self.mentions = mentions
     self.attachments = attachments
     self.custom = custom
@@ -44,18 +48,32 @@ extension MessageDetails {
     guard let details else { return mentions.isEmpty ? nil : MessageDetails(mentions: mentions) }
     if mentions.isEmpty, details.replyTo == nil, details.attachments.isEmpty, details.custom == nil { return nil }
     return MessageDetails(
-      replyTo: details.replyTo, mentions: mentions, attachments: details.attachments, custom: details.custom)
+      replyTo: details.replyTo, at: details.replyLocation, mentions: mentions, attachments: details.attachments,
+      custom: details.custom)
+  }
+}
+
+extension MessageContent {
+  /// The content of a reply, with the location of the message that it replies to.
+  func replying(at location: MessageLocation?) -> MessageContent {
+    guard let location, let details else { return self }
+    return MessageContent(
+      text: text,
+      details: MessageDetails(
+        replyTo: details.replyTo, at: location, mentions: details.mentions, attachments: details.attachments,
+        custom: details.custom))
   }
 }
 
 extension MessageDetails: Hashable {
   package static func == (left: MessageDetails, right: MessageDetails) -> Bool {
-    left.replyTo == right.replyTo && left.mentions == right.mentions && left.attachments == right.attachments
-      && left.custom == right.custom
+    left.replyTo == right.replyTo && left.replyLocation == right.replyLocation && left.mentions == right.mentions
+      && left.attachments == right.attachments && left.custom == right.custom
   }
 
   package func hash(into hasher: inout Hasher) {
     hasher.combine(replyTo)
+    hasher.combine(replyLocation)
     hasher.combine(mentions)
     hasher.combine(attachments)
     hasher.combine(custom)

@@ -151,8 +151,8 @@ extension RoomDecider {
     _ = try openRoom()
     try MessageRules.message(message)
     let thread = try threadLocation(in: message.thread)
-    try requireAnswerable(message.replyTo, from: thread)
-    let content = try message.content(with: known.media)
+    let answered = try requireAnswerable(message.replyTo, from: thread)
+    let content = try message.content(with: known.media).replying(at: answered)
     return .record([.messages(.sent(id, author: try actor(), thread: thread, content))])
   }
 

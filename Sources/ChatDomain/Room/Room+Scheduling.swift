@@ -189,8 +189,9 @@ extension RoomDecider {
     if let failure = failure(of: message, directory) { return .record([.scheduling(.failed(id, failure))]) }
     do throws(Rejection) {
       let thread = try threadLocation(in: message.thread)
-      try requireAnswerable(message.content.details?.replyTo, from: thread)
-      return .record([.messages(.sent(id, author: message.author, thread: thread, message.content))])
+      let answered = try requireAnswerable(message.content.details?.replyTo, from: thread)
+      let content = message.content.replying(at: answered)
+      return .record([.messages(.sent(id, author: message.author, thread: thread, content))])
     } catch {
       return .record([.scheduling(.failed(id, .targetGone))])
     }

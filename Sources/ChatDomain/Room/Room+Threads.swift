@@ -111,11 +111,16 @@ extension RoomDecider {
 
   /// A message can reply to messages of the same timeline or thread, and in a thread also to its root. It can reply to
   /// a deleted message, whose location is kept.
-  func requireAnswerable(_ answered: MessageID?, from thread: ThreadLocation?) throws(Rejection) {
-    guard let answered else { return }
+  /// - Returns: the location of the message that is replied to; nil if the message is no reply.
+  @discardableResult
+  func requireAnswerable(
+    _ answered: MessageID?, from thread: ThreadLocation?
+  ) throws(Rejection) -> MessageLocation? {
+    guard let answered else { return nil }
     let location = try message(answered).location
     let root = thread?.root.ordinal ?? 0
     let isRoot = location == .room(root)
     guard location.thread == root || isRoot else { throw .replyElsewhere }
+    return location
   }
 }

@@ -54,10 +54,13 @@ extension MessageDetails {
   /// Estimated bytes of one mentioned user in a response, including the nickname, and of one file, without its name.
   private static let bytesOfUser = 256
   private static let bytesOfFile = 256
+  /// Estimated bytes of a quote in a response, with its author's nickname and one file.
+  private static let bytesOfQuote = Limits.quotedTextBytes + bytesOfUser + bytesOfFile
 
   /// Approximate number of bytes that it adds to a response.
   var contentBytes: Int {
-    attachments.reduce(mentions.users.count * Self.bytesOfUser + (custom?.body.utf8.count ?? 0)) {
+    let quote = replyTo == nil ? 0 : Self.bytesOfQuote
+    return attachments.reduce(quote + mentions.users.count * Self.bytesOfUser + (custom?.body.utf8.count ?? 0)) {
       $0 + Self.bytesOfFile + ($1.name?.jsonBytes ?? 0)
     }
   }

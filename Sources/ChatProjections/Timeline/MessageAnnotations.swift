@@ -1,14 +1,14 @@
 package import ChatPrimitives
 
-/// The thread, the reactions and the pin of a message, as one reader sees them. Most messages have none.
+/// The quote, the thread, the reactions and the pin of a message, as one reader sees them. Most messages have none.
 package struct MessageAnnotations: Sendable, Hashable {
   /// Nil if the message has no thread.
   package var thread: ThreadSummary?
   /// Ordered by the first reaction with each emoji; at most `Limits.reactionKindsShown`.
   package var reactions: [ReactionSummary] = []
   package var isPinned = false
-
-  var isEmpty: Bool { thread == nil && reactions.isEmpty && !isPinned }
+  /// Nil if the message is not a reply, or if there is nothing to quote.
+  package var quote: QuotedMessage?
 }
 
 package struct ThreadSummary: Sendable, Hashable {

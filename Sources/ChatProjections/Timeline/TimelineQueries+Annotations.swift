@@ -4,12 +4,16 @@ package import ChatPrimitives
 /// Reads the annotations of all messages of a page together. If a page has none of a kind, that takes one query.
 extension TimelineQueries {
   /// - Parameters:
+  ///   - messages: the messages of the range.
   ///   - ordinals: a range in one thread, or in the room's own timeline.
   ///   - reader: the user whose reactions are marked; nil for a service.
   func annotations(
-    in room: RoomID, thread: UInt64, _ ordinals: ClosedRange<UInt64>, for reader: UserID?
+    of messages: [MessageRow], in room: RoomID, thread: UInt64, _ ordinals: ClosedRange<UInt64>, for reader: UserID?
   ) throws -> [UInt64: MessageAnnotations] {
     var annotations: [UInt64: MessageAnnotations] = [:]
+    for (ordinal, quote) in try quotes(in: messages) {
+      annotations[ordinal, default: MessageAnnotations()].quote = quote
+    }
     if thread == 0 {
       for (root, summary) in try threads(in: room, ordinals) {
         annotations[root, default: MessageAnnotations()].thread = summary
@@ -23,6 +27,12 @@ extension TimelineQueries {
       annotations[ordinal, default: MessageAnnotations()].isPinned = true
     }
     return annotations
+  }
+
+  func annotations(of message: MessageRow, for reader: UserID?) throws -> MessageAnnotations {
+    let location = message.location
+    let found = try annotations(of: [message], in: message.room, thread: location.thread, location.run, for: reader)
+    return found[location.ordinal] ?? MessageAnnotations()
   }
 
   // MARK: - Threads

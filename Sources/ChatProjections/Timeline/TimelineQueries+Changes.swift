@@ -94,7 +94,7 @@ extension TimelineQueries {
     of room: RoomID, thread: UInt64, _ ordinals: ClosedRange<UInt64>, for user: UserID
   ) throws -> [(message: ShownMessage, position: LogPosition)] {
     let rows = try messages(of: room, thread: thread, ordinals)
-    let annotations = try annotations(in: room, thread: thread, ordinals, for: user)
+    let annotations = try annotations(of: rows, in: room, thread: thread, ordinals, for: user)
     let blocked = try Blocks.blocked(among: rows.lazy.map(\.sender), by: user, database)
     let threadID = try threadID(thread, in: room)
     let changes = try CachedStatement(
@@ -116,7 +116,7 @@ extension TimelineQueries {
     sentAt position: LogPosition, to room: RoomID, by author: UserID
   ) throws -> ShownMessage? {
     guard let ordinal = try firstOrdinal(in: room, after: LogPosition(position.value - 1)) else { return nil }
-    // A message that never changed has no annotations, which would differ for each reader.
+    // A message that never changed has no annotations that differ for each reader.
     let found = try changedContents(of: room, thread: 0, ordinal...ordinal, for: author)
     return found.first { $0.message.row.position == position && $0.position == position }?.message
   }

@@ -24,7 +24,7 @@ package struct TimelineQueries: ReadModelQueries {
     let range = anchor.ordinals(upTo: last, limit: UInt64(max(1, limit)))
     let contents = try range.map { try self.contents(of: room, thread: thread, $0, anchor) }
     let (messages, run) = (contents?.messages ?? [], contents?.run)
-    let annotations = try run.map { try self.annotations(in: room, thread: thread, $0, for: user) } ?? [:]
+    let annotations = try run.map { try self.annotations(of: messages, in: room, thread: thread, $0, for: user) } ?? [:]
     let gap = anchor.place(upTo: last)
     let (first, end) = run.map { ($0.lowerBound, $0.upperBound) } ?? (gap, gap - 1)
     return TimelinePage(
@@ -49,9 +49,8 @@ package struct TimelineQueries: ReadModelQueries {
     guard try mayRead(room, user), let row = try messages(of: room, thread: location.thread, location.run).first else {
       return nil
     }
-    let annotations = try annotations(in: room, thread: location.thread, location.run, for: user)[location.ordinal]
     return ShownMessage(
-      row: row, threadID: try threadID(location.thread, in: room), annotations: annotations ?? MessageAnnotations(),
+      row: row, threadID: try threadID(location.thread, in: room), annotations: try annotations(of: row, for: user),
       isFromBlockedUser: try user.map { try Blocks.isBlocked(row.sender, by: $0, database) } ?? false)
   }
 
@@ -137,14 +136,17 @@ package struct TimelineQueries: ReadModelQueries {
     ).first(room, thread) { try $0.id() }
   }
 
-  /// The nicknames of the senders, of the users whom messages mention by name, and of the shown participants of
+  /// The nicknames of the senders, of the users whom messages mention by name or quote, and of the shown participants of
   /// threads.
   private func nicknames(
     on messages: [MessageRow], _ annotations: some Sequence<MessageAnnotations>
   ) throws -> [UserID: String] {
     var users = Set(messages.lazy.map(\.sender))
     for message in messages { if let details = message.details { users.formUnion(details.mentions.users) } }
-    for mark in annotations { if let thread = mark.thread { users.formUnion(thread.participants) } }
+    for mark in annotations {
+      if let thread = mark.thread { users.formUnion(thread.participants) }
+      if let quote = mark.quote { users.insert(quote.sender) }
+    }
     return try Profiles.nicknames(of: users, database)
   }
 

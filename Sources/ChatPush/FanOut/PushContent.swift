@@ -92,15 +92,6 @@ package struct PushContent: Sendable, Hashable {
 
   /// The longest prefix of whole characters that has at most `bytes` bytes.
   package static func beginning(of text: String, bytes: Int) -> String {
-    guard text.utf8.count > bytes else { return text }
-    var end = text.startIndex
-    var used = 0
-    for index in text.indices {
-      let next = text.index(after: index)
-      used += text[index..<next].utf8.count
-      guard used <= bytes else { break }
-      end = next
-    }
-    return String(text[..<end])
+    text.beginning(ofBytes: bytes)
   }
 }

@@ -22,8 +22,12 @@ struct MessageHandlers: Sendable {
     var request = try chat.send(newMessage, as: id, to: room, by: context.actor)
     if request.lacksMedia { request = try await chat.withMedia(request) }
     let outcome = try await chat.perform(request)
-    let message = Message(
+    var message = Message(
       newMessage, as: id, in: room, by: try context.user, outcome, try await chat.receiptDetails(of: request))
+    if let replyTo = newMessage.replyTo {
+      // The message is sent, so its receipt does not fail: it can lack the quote.
+      message.quote = try? await chat.quote(of: replyTo, in: room, for: context.user).map { MessageQuote($0) }
+    }
     return try JSONBody.receipt(outcome.result, message)
   }
 

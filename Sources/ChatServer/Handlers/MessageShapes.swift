@@ -71,6 +71,7 @@ extension Message {
     self.init(shown.row)
     threadId = shown.threadID
     let annotations = shown.annotations
+    quote = annotations.quote.map { MessageQuote($0) }
     thread = annotations.thread.map {
       MessageThread(
         replyCount: Int(clamping: $0.replyCount), lastReplyAt: $0.lastReplyAt, participants: $0.participants)
@@ -90,6 +91,14 @@ extension Message {
     if !details.attachments.isEmpty { attachments = details.attachments.map { MessageAttachment($0) } }
     type = details.custom?.type
     data = details.custom.map { CanonicalJSON(unchecked: $0.body) }
+  }
+}
+
+extension MessageQuote {
+  init(_ quoted: QuotedMessage) {
+    self.init(
+      senderId: quoted.sender, text: quoted.text, isCut: quoted.isCut,
+      attachment: quoted.attachment.map { MessageAttachment($0) }, type: quoted.type)
   }
 }
 

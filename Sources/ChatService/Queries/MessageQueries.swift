@@ -93,6 +93,14 @@ extension ChatService {
     return shown
   }
 
+  /// What a reply to a message shows of it. Nil if there is nothing to quote.
+  package func quote(
+    of message: MessageID, in room: RoomID, for user: UserID
+  ) async throws(ServiceError) -> QuotedMessage? {
+    let location = try await known(message, in: room, for: user).location
+    return try await timeline { try $0.quote(of: location, in: room, for: user) }
+  }
+
   /// A message's location never changes, so the ID index and the timeline agree on it.
   private func ordinal(
     of anchor: Anchor, in room: RoomID, _ thread: UInt64, for user: UserID

@@ -134,8 +134,9 @@ extension SyncItem.Content {
 }
 
 extension ShownMessage {
-  /// The sender, the users mentioned by name, and the shown participants of the thread.
+  /// The sender, the users mentioned by name or quoted, and the shown participants of the thread.
   fileprivate var users: [UserID] {
-    [row.sender] + (row.details?.mentions.users ?? []) + (annotations.thread?.participants ?? [])
+    [row.sender] + (row.details?.mentions.users ?? []) + [annotations.quote?.sender].compactMap { $0 }
+      + (annotations.thread?.participants ?? [])
   }
 }

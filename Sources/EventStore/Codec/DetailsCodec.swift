@@ -13,7 +13,7 @@ package enum DetailsCodec {
   package static func decode(_ bytes: [UInt8]) throws -> MessageDetails {
     let body = try Hansard_V1_MessageDetails(serializedBytes: bytes)
     return MessageDetails(
-      replyTo: try id(body.replyTo), mentions: try mentions(body.mentions),
+      replyTo: try id(body.replyTo), at: body.replyLocation, mentions: try mentions(body.mentions),
       attachments: try body.attachments.map { attachment in
         guard let media: MediaID = try id(attachment.mediaID) else { throw DetailsError.missingMedia }
         return Attachment(

@@ -19,8 +19,8 @@ extension EventCodec {
     return MessageContent(
       text: text,
       details: MessageDetails(
-        replyTo: try reader.id(details.replyTo), mentions: try decodeMentions(details.mentions, reader),
-        attachments: attachments, custom: custom))
+        replyTo: try reader.id(details.replyTo), at: details.replyLocation,
+        mentions: try decodeMentions(details.mentions, reader), attachments: attachments, custom: custom))
   }
 
   static func decodeMentions(
@@ -42,7 +42,16 @@ extension Hansard_V1_MessageDetails {
           $0.body = custom.body
         }
       }
+      if let location = details.replyLocation {
+        $0.replyOrdinal = location.ordinal
+        $0.replyThread = location.thread
+      }
     }
+  }
+
+  /// Ordinals begin with 1.
+  var replyLocation: MessageLocation? {
+    replyOrdinal == 0 ? nil : MessageLocation(thread: replyThread, ordinal: replyOrdinal)
   }
 }
 

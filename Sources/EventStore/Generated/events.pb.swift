@@ -784,6 +784,13 @@ nonisolated struct Hansard_V1_MessageDetails: Sendable {
   /// Clears the value of `custom`. Subsequent reads from it will return its default value.
   mutating func clearCustom() {self._custom = nil}
 
+  /// The ordinal of the message in reply_to, in its room or thread, from 1; 0 if the message is not a reply, and in replies
+  /// from before this field existed. The server sets it when the message is sent.
+  var replyOrdinal: UInt64 = 0
+
+  /// The ordinal of the root of that message's thread; 0 in the room's own timeline.
+  var replyThread: UInt64 = 0
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -2549,7 +2556,7 @@ nonisolated extension Hansard_V1_MessageSent: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Hansard_V1_MessageDetails: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".MessageDetails"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}reply_to\0\u{1}mentions\0\u{1}attachments\0\u{1}custom\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}reply_to\0\u{1}mentions\0\u{1}attachments\0\u{1}custom\0\u{3}reply_ordinal\0\u{3}reply_thread\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2561,6 +2568,8 @@ nonisolated extension Hansard_V1_MessageDetails: SwiftProtobuf.Message, SwiftPro
       case 2: try { try decoder.decodeSingularMessageField(value: &self._mentions) }()
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.attachments) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._custom) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.replyOrdinal) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.replyThread) }()
       default: break
       }
     }
@@ -2583,6 +2592,12 @@ nonisolated extension Hansard_V1_MessageDetails: SwiftProtobuf.Message, SwiftPro
     try { if let v = self._custom {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
     } }()
+    if self.replyOrdinal != 0 {
+      try visitor.visitSingularUInt64Field(value: self.replyOrdinal, fieldNumber: 5)
+    }
+    if self.replyThread != 0 {
+      try visitor.visitSingularUInt64Field(value: self.replyThread, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2591,6 +2606,8 @@ nonisolated extension Hansard_V1_MessageDetails: SwiftProtobuf.Message, SwiftPro
     if lhs._mentions != rhs._mentions {return false}
     if lhs.attachments != rhs.attachments {return false}
     if lhs._custom != rhs._custom {return false}
+    if lhs.replyOrdinal != rhs.replyOrdinal {return false}
+    if lhs.replyThread != rhs.replyThread {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -26,10 +26,10 @@ IDS: dict[str, Callable[[dict], str]] = {
     "thread": lambda entity: entity["root"]["id"],
 }
 SINGLE = ("account", "preferences", "badge")
-# Sums over rooms, marks that follow from the blocked users, and what an invitation says about its workspace: these
+# Sums over rooms, marks that follow from the blocked users, quotes of other messages, and what an invitation says about its workspace: these
 # change without an item.
 FOLLOWS_FROM_OTHERS = {
-    "workspace": ("unreadCount", "mentionCount"), "message": ("isFromBlockedUser",),
+    "workspace": ("unreadCount", "mentionCount"), "message": ("isFromBlockedUser", "quote"),
     "invitation": ("workspaceName", "workspacePicture"),
 }
 # Users are compared where members show them. The badge is only in the initial state.
