@@ -159,7 +159,7 @@ public enum Endpoints {
 
   // MARK: Messages and read markers
   public static let listMessages = Endpoint<NoBody, MessagePage>(
-    .get, "/v1/rooms/{roomId}/messages", .user, query: ["before", "after", "around", "limit"])
+    .get, "/v1/rooms/{roomId}/messages", .user, query: ["before", "after", "around", "type", "limit"])
   public static let sendMessage = Endpoint<SendMessageRequest, Message>(
     .put, "/v1/rooms/{roomId}/messages/{messageId}", .user)
   public static let getMessage = Endpoint<NoBody, Message>(.get, "/v1/rooms/{roomId}/messages/{messageId}", .user)
@@ -173,7 +173,8 @@ public enum Endpoints {
     .get, "/v1/rooms/{roomId}/read-markers", .user, query: ["cursor", "limit"])
   public static let markUnread = Endpoint<MarkUnreadRequest, UnreadMark>(.put, "/v1/rooms/{roomId}/unread-mark", .user)
   public static let listThread = Endpoint<NoBody, ThreadPage>(
-    .get, "/v1/rooms/{roomId}/messages/{messageId}/thread", .user, query: ["before", "after", "around", "limit"])
+    .get, "/v1/rooms/{roomId}/messages/{messageId}/thread", .user,
+    query: ["before", "after", "around", "type", "limit"])
   public static let moveThreadMarker = Endpoint<MoveReadMarkerRequest, ThreadMarker>(
     .put, "/v1/rooms/{roomId}/messages/{messageId}/thread/read-marker", .user)
   public static let followThread = Endpoint<FollowThreadRequest, ThreadFollowing>(
@@ -231,7 +232,8 @@ public enum Endpoints {
 
   // MARK: Search
   public static let search = Endpoint<NoBody, SearchResults>(
-    .get, "/v1/search", .user, query: ["q", "roomId", "senderId", "since", "until", "hasMedia", "limit", "cursor"])
+    .get, "/v1/search", .user,
+    query: ["q", "roomId", "senderId", "since", "until", "hasMedia", "type", "limit", "cursor"])
 
   // MARK: Bulk ingest
   public static let ingest = Endpoint<Lines<IngestLine>, Lines<IngestResult>>(.post, "/v1/ingest", .userOrService)

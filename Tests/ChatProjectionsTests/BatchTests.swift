@@ -66,7 +66,8 @@ extension EventScript {
     add(.server(.signingKeyRotated(generation: 2)))
     let workspace = addWorkspace(of: alice, inviting: bob)
     let details = MessageDetails(
-      mentions: Mentions(users: [bob]), attachments: [Attachment(media: picture, content: media, name: nil)])
+      mentions: Mentions(users: [bob]), attachments: [Attachment(media: picture, content: media, name: nil)],
+      custom: CustomPart(type: "tea.ready", body: "1"))
     addRoom(in: workspace, of: alice, bob, carol, saying: MessageContent(text: "tea", details: details))
     let deleted: RoomID = .numbered(5007)
     create(deleted, by: alice)

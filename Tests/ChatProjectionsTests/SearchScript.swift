@@ -121,6 +121,8 @@ func hits(
 }
 
 /// Details with an attachment of this name.
+func typed(_ type: String) -> MessageDetails { MessageDetails(custom: CustomPart(type: type, body: "null")) }
+
 func picture(_ name: String) -> MessageDetails {
   let media = Media(hash: [UInt8](repeating: 1, count: 32), contentType: "image/png", size: 1)
   return MessageDetails(attachments: [Attachment(media: .numbered(7), content: media, name: name)])

@@ -100,7 +100,7 @@ import Testing
     #expect(steps == 22 / rows + 1)
     #expect(try count("wording WHERE isGone = 0") == 1 && count("place") == 1 && count("member") == 4)
     #expect(try count("room") == 2 && count("closing") == 0 && count("erasure") == 1)
-    let secrets = "wording WHERE isGone = 1 AND (sender <> zeroblob(16) OR text <> zeroblob(length(text)))"
+    let secrets = "wording WHERE isGone = 1 AND (sender <> zeroblob(16) OR text <> zeroblob(length(text)) OR type <> zeroblob(length(type)))"
     #expect(try count(secrets) == 0)
   }
 
@@ -132,7 +132,7 @@ import Testing
     func time(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: EventScript.start + seconds * 1000) }
     let plain = script.say("good one", in: tea, by: anna, at: time(-100))
     let file = script.say("good two", in: tea, by: ben, at: time(-50), details: picture("a.png"))
-    let other = script.say("good three", in: den, by: anna, at: time(-10))
+    let other = script.say("good three", in: den, by: anna, at: time(-10), details: typed("order"))
     let queue = try build(SearchProjection.self, script.events)
     func found(_ change: (inout SearchRequest) -> Void) throws -> [Int] {
       let positions = try find("good", as: anna, queue, change)
@@ -143,6 +143,9 @@ import Testing
     #expect(try found { $0.sender = self.anna } == [other, plain])
     #expect(try found { $0.hasMedia = true } == [file])
     #expect(try found { $0.hasMedia = false } == [other, plain])
+    #expect(try found { $0.type = "order" } == [other])
+    #expect(try found { $0.type = "orders" } == [])
+    #expect(try found { ($0.type, $0.hasMedia) = ("order", true) } == [])
     #expect(try found { $0.since = time(-50) } == [other, file])
     #expect(try found { $0.until = time(-50) } == [plain])
     #expect(try found { ($0.since, $0.until) = (time(-60), time(-10)) } == [file])

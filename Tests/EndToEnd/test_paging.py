@@ -184,6 +184,81 @@ def test_a_page_by_time_has_at_most_200_messages(shared_world):
     assert texts(page_of(anna, room, before=page["nextCursor"])) == [0, 1, 2]
 
 
+TYPES = ["order.shipped", "order", "order.shipped", None, "Order", "주문 접수"]
+
+
+@pytest.fixture(scope="module")
+def typed_room(shared_world):
+    """A room of 60 messages with the types in turn."""
+    anna = shared_world.user("Anna")
+    room = anna.room("Orders")
+    lines = [
+        {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": f"{number}",
+         "sentAt": f"2026-02-02T08:00:{number:02}.000Z"} | ({"type": type, "data": number} if type else {})
+        for number, type in enumerate(TYPES * 10)
+    ]
+    shared_world.admin.ingest_all(lines)
+    return anna, room, lines
+
+
+@pytest.mark.parametrize("type", ["order.shipped", "order", "Order", "주문 접수", "nothing"])
+@pytest.mark.parametrize("limit", [1, 3, 7, 200])
+def test_pages_of_one_type_lead_to_the_beginning_and_back(typed_room, type, limit):
+    anna, room, _ = typed_room
+    wanted = [number for number, each in enumerate(TYPES * 10) if each == type]
+    back, cursor = [], None
+    while True:
+        page = page_of(anna, room, type=type, limit=limit, **({"before": cursor} if cursor else {}))
+        assert all(message["type"] == type for message in page["messages"]) and len(page["messages"]) <= limit
+        back = texts(page) + back
+        if page["nextCursor"] is None:
+            break
+        assert page["messages"]
+        cursor = page["nextCursor"]
+    assert back == wanted
+    forth = texts(page)
+    while page["previousCursor"] is not None:
+        page = page_of(anna, room, type=type, limit=limit, after=page["previousCursor"])
+        assert page["messages"]
+        forth += texts(page)
+    assert forth == wanted
+
+
+def test_pages_of_one_type_by_message_and_time(typed_room):
+    anna, room, lines = typed_room
+    assert texts(page_of(anna, room, type="order", before=lines[20]["id"], limit=2)) == [13, 19]
+    assert texts(page_of(anna, room, type="order", after=lines[20]["sentAt"], limit=2)) == [25, 31]
+    assert texts(page_of(anna, room, type="order", after=lines[25]["sentAt"], limit=2)) == [25, 31]
+    assert texts(page_of(anna, room, type="order", around=lines[25]["id"], limit=5)) == [13, 19, 25, 31, 37]
+    assert texts(page_of(anna, room, type="order", around=lines[59]["id"], limit=3)) == [43, 49, 55]
+    page = page_of(anna, room, type="order", around=lines[0]["id"], limit=3)
+    assert texts(page) == [1, 7, 13] and page["nextCursor"] is None
+    # The cursors lead on from the same place among all messages.
+    assert texts(page_of(anna, room, after=page["previousCursor"], limit=2)) == [14, 15]
+    assert texts(page_of(anna, room, type="order", after=lines[55]["id"])) == []
+
+
+def test_a_message_has_its_type_until_it_is_deleted(shared_world):
+    anna = shared_world.user("Anna")
+    room = anna.room("Orders")
+    root = anna.send(room, "root")
+    sent = [anna.put(room.message(new_id()), {"text": f"{n}", "type": "order", **part})
+            for n, part in enumerate(({}, {}, {"threadId": root["id"]}, {"threadId": root["id"], "replyTo": root["id"]}))]
+    thread = f"{room.message(root['id'])}/thread"
+    anna.patch(room.message(sent[0]["id"]), {"text": "4"})
+    anna.put(f"{room.message(sent[1]['id'])}/reactions/👍")
+    assert texts(page_of(anna, room, type="order")) == [4, 1] and texts(anna.get(thread, type="order")) == [2, 3]
+    assert page_of(anna, room, type="order")["messages"] == page_of(anna, room)["messages"][1:]
+    assert anna.get(thread, type="order")["messages"] == anna.get(thread)["messages"]
+    for message in (sent[0], sent[2]):
+        anna.delete(room.message(message["id"]))
+    assert texts(page_of(anna, room, type="order")) == [1] and texts(anna.get(thread, type="order")) == [3]
+    for type in ("", "x" * 129, "한" * 43):
+        for path in (f"{room.path}/messages", thread, "/v1/search"):
+            anna.refused("invalid_query", "GET", path, params={"type": type} | ({"q": "x"} if "search" in path else {}))
+    assert texts(page_of(anna, room, type="x" * 128)) == []
+
+
 def test_contradictory_parameters(world, long_room):
     anna, room, lines = long_room
     path, id = f"{room.path}/messages", lines[0]["id"]

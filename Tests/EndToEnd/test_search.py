@@ -73,6 +73,29 @@ def test_threads_and_an_app_s_own_parts_are_found(anna, ben, room):
     assert found(anna, "shipped", roomId=room.id) == [] and found(anna, "pantry", roomId=room.id) == []
 
 
+def test_messages_of_one_type_are_found(anna, ben, room):
+    def send(text: str, **part) -> str:
+        return anna.put(room.message(new_id()), {"text": text} | part)["id"]
+
+    shipped, moved = send("the samovar", type="order.shipped"), send("the samovar", type="order.moved")
+    plain, secret = send("the samovar"), send("the samovar", type="order.shipped")
+    follow(anna)
+
+    def ids(**params) -> set[str]:
+        return {result["message"]["id"] for result in found(ben, "samovar", roomId=room.id, **params)}
+
+    assert ids() == {shipped, moved, plain, secret}
+    assert ids(type="order.shipped") == {shipped, secret} and ids(type="order.moved") == {moved}
+    assert ids(type="order") == ids(type="samovar") == ids(type="order.shipped", hasMedia="true") == set()
+    page = ben.get("/v1/search", q="samovar", roomId=room.id, type="order.shipped", limit=1)
+    ben.refused("invalid_cursor", "GET", "/v1/search", params={
+        "q": "samovar", "roomId": room.id, "type": "order.moved", "cursor": page["nextCursor"]})
+    anna.patch(room.message(shipped), {"text": "a samovar, at last"})
+    anna.delete(room.message(secret))
+    follow(anna)
+    assert ids(type="order.shipped") == {shipped}
+
+
 def test_a_room_can_be_searched_as_soon_as_it_was_created(anna, ben):
     """The index does not have the room for some milliseconds. In that time a search finds nothing, but it is not
     rejected."""

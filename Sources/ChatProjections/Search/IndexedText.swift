@@ -12,6 +12,7 @@ struct IndexedText {
   /// The time that clients see. An edit does not change it.
   var sentAt: Timestamp
   var hasMedia: Bool
+  var type: TypeHash
   /// The message's text, in UTF-8.
   var text: [UInt8]
   /// Other content that is searched: the names of the files, and the values in the custom part. An edit does not change

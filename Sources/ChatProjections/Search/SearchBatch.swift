@@ -28,8 +28,8 @@ struct SearchBatch {
     insertIndexedText = try CachedStatement(
       database,
       """
-      INSERT INTO wording (isGone, position, room, thread, ordinal, sender, sentAt, hasMedia, text, extra)
-      VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO wording (isGone, position, room, thread, ordinal, sender, sentAt, hasMedia, type, text, extra)
+      VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     insertPlace = try CachedStatement(
       database,
@@ -129,7 +129,8 @@ struct SearchBatch {
     try add(
       IndexedText(
         position: recorded.position, room: room.number, location: location, sender: author, sentAt: recorded.occurredAt,
-        hasMedia: content?.details?.attachments.isEmpty == false, text: Array((content?.text ?? "").utf8),
+        hasMedia: content?.details?.attachments.isEmpty == false,
+        type: TypeHash(content?.details?.custom?.type), text: Array((content?.text ?? "").utf8),
         extra: content.map(IndexedText.extra) ?? []))
   }
 
@@ -146,8 +147,7 @@ struct SearchBatch {
   private mutating func add(_ indexedText: IndexedText) throws {
     try insertIndexedText.run(
       indexedText.position, indexedText.room, indexedText.location, indexedText.sender, indexedText.sentAt,
-      indexedText.hasMedia,
-      indexedText.text, indexedText.extra)
+      indexedText.hasMedia, indexedText.type.bytes, indexedText.text, indexedText.extra)
     try insertPlace.run(indexedText.room, indexedText.location, indexedText.position)
     try open(SearchShard(of: indexedText.position))
     shard?.note(indexedText.sentAt)

@@ -18,6 +18,10 @@ struct SearchDocument {
       bytes.append(Self.betweenLabels)
       bytes.append(contentsOf: Self.mediaLabel.utf8)
     }
+    if !indexedText.type.isNone {
+      bytes.append(Self.betweenLabels)
+      bytes.append(contentsOf: Self.label(type: indexedText.type).utf8)
+    }
     bytes.append(Self.endOfLabels)
     bytes.append(contentsOf: indexedText.text)
     if !indexedText.extra.isEmpty {
@@ -32,4 +36,8 @@ struct SearchDocument {
   static func label(sender: UserID) -> String { "#s" + String(sender.uuid.low & 0xff_ffff_ffff, radix: 36) }
 
   static let mediaLabel = "#m"
+
+  static func label(type: TypeHash) -> String {
+    "#t" + String(type.bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }, radix: 36)
+  }
 }

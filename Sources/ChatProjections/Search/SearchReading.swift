@@ -35,6 +35,8 @@ struct SearchReading {
   /// The full-text query with the words only, and the one with the labels, too.
   private let words: String
   private let expression: String
+  /// Nil if messages of all types are wanted.
+  private let type: TypeHash?
   private let pageCost: Int
   private let meter: SearchMeter
 
@@ -44,6 +46,7 @@ struct SearchReading {
     self.rooms = rooms
     self.meter = meter
     pageCost = cost
+    type = request.type.map { TypeHash($0) }
     words = request.words.expression
     var labels: [String] = []
     if let numbers = rooms.labels {
@@ -52,6 +55,7 @@ struct SearchReading {
     }
     if let sender = request.sender { labels.append(SearchWords.quoted(SearchDocument.label(sender: sender))) }
     if request.hasMedia == true { labels.append(SearchWords.quoted(SearchDocument.mediaLabel)) }
+    if let type { labels.append(SearchWords.quoted(SearchDocument.label(type: type))) }
     expression = (labels + [words]).joined(separator: " AND ")
   }
 
@@ -190,6 +194,7 @@ struct SearchReading {
     if let since = request.since, indexedText.sentAt < since { return false }
     if let until = request.until, indexedText.sentAt >= until { return false }
     if let hasMedia = request.hasMedia, hasMedia != indexedText.hasMedia { return false }
+    if let type, type != indexedText.type { return false }
     return true
   }
 

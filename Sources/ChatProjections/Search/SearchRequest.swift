@@ -13,10 +13,12 @@ package struct SearchRequest: Sendable {
   package var until: Timestamp?
   /// Only messages with attachments, or only messages without; nil for both.
   package var hasMedia: Bool?
+  /// Only messages with this type. A hit can have another type with the same hash, which the timeline rules out.
+  package var type: String?
 
   package init(
     words: SearchWords, user: UserID, room: RoomID? = nil, sender: UserID? = nil, since: Timestamp? = nil,
-    until: Timestamp? = nil, hasMedia: Bool? = nil
+    until: Timestamp? = nil, hasMedia: Bool? = nil, type: String? = nil
   ) {
     self.words = words
     self.user = user
@@ -25,6 +27,7 @@ package struct SearchRequest: Sendable {
     self.since = since
     self.until = until
     self.hasMedia = hasMedia
+    self.type = type
   }
 }
 

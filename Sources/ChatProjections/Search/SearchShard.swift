@@ -119,20 +119,20 @@ extension SearchShard {
 }
 
 extension IndexedText {
-  /// Overwrites the text and the sender of an indexed text in place.
+  /// Overwrites the text, the sender and the type of an indexed text in place.
   /// - Returns: whether there was such an indexed text.
   static func erase(at position: LogPosition, _ database: Database) throws -> Bool {
     try CachedStatement(
       database,
       """
-      UPDATE wording SET isGone = 1, sender = zeroblob(length(sender)), text = zeroblob(length(text)),
-        extra = zeroblob(length(extra))
+      UPDATE wording SET isGone = 1, sender = zeroblob(length(sender)), type = zeroblob(length(type)),
+        text = zeroblob(length(text)), extra = zeroblob(length(extra))
       WHERE position = ? AND isGone = 0
       """
     ).run(position) > 0
   }
 
-  static let columns = "position, room, thread, ordinal, sender, sentAt, hasMedia, text, extra"
+  static let columns = "position, room, thread, ordinal, sender, sentAt, hasMedia, type, text, extra"
 
   /// Reads a row with the columns `columns`.
   /// - Returns: nil if `isWanted` returns false. It is called before the text is read.
@@ -153,8 +153,9 @@ extension IndexedText {
     let location = MessageLocation(thread: try row.unsigned(), ordinal: try row.unsigned())
     let (sender, sentAt) = try (row.id(UserID.self), row.time())
     let hasMedia = try row.number() != 0
+    let type = TypeHash(stored: try row.bytes())
     self.init(
       position: position, room: room, location: location, sender: sender, sentAt: sentAt, hasMedia: hasMedia,
-      text: [], extra: [])
+      type: type, text: [], extra: [])
   }
 }

@@ -3,7 +3,7 @@ import ChatPrimitives
 import EventStore
 import GRDB
 
-/// Additions to a message: its reactions, its pin and its earlier texts.
+/// Additions to a message: its reactions, its pin, its earlier texts and its type.
 extension TimelineBatch {
   // MARK: - Reactions
 
@@ -79,6 +79,20 @@ extension TimelineBatch {
       INSERT INTO revision (roomId, thread, ordinal, position, writtenAt, mentions, text) VALUES (?, ?, ?, ?, ?, ?, ?)
       """
     ).run(message.room, message.location, message.revision, message.editedAt ?? message.sentAt, bytes, message.text)
+  }
+
+  // MARK: - Types
+
+  /// Enters the message in the index of messages with an app's own type.
+  func note(_ type: String, of location: MessageLocation, in room: RoomID) throws {
+    try CachedStatement(database, "INSERT INTO typedMessage (roomId, thread, ordinal, type) VALUES (?, ?, ?, ?)")
+      .run(room, location, type)
+  }
+
+  func removeType(_ type: String, of location: MessageLocation, in room: RoomID) throws {
+    try CachedStatement(
+      database, "DELETE FROM typedMessage WHERE roomId = ? AND thread = ? AND ordinal = ? AND type = ?"
+    ).run(room, location, type)
   }
 
   // MARK: - Deletion

@@ -102,6 +102,7 @@ struct TimelineBatch {
     try insert.run(
       room, location, message, author, recorded.occurredAt, recorded.position, recorded.position, details,
       content?.text ?? "")
+    if let type = content?.details?.custom?.type { try note(type, of: location, in: room) }
     guard let thread else { return }
     try countReply(thread, by: author, in: room, recorded)
     try noteReplies(ofThread: thread.root.ordinal, in: room, recorded.position)
@@ -147,6 +148,7 @@ struct TimelineBatch {
       """
     ).run(recorded.occurredAt, recorded.position, room, location)
     try removeAdditions(at: location, in: room)
+    if let type = message.details?.custom?.type { try removeType(type, of: location, in: room) }
     try noteChange(at: location, in: room, recorded.position)
     guard location.isInThread else { return }
     try discountReply(location, by: message.sender, in: room)

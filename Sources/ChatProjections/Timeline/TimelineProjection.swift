@@ -7,7 +7,7 @@ package struct TimelineProjection: Projection {
   package typealias Queries = TimelineQueries
 
   package static let name = "timeline"
-  package static let schemaVersion = 5
+  package static let schemaVersion = 6
 
   package static let needsUpkeep = true
 
@@ -48,6 +48,7 @@ package struct TimelineProjection: Projection {
     BulkDeletion.RowSet(scope: .room, table: "message", owner: "roomId", key: "thread, ordinal"),
     BulkDeletion.RowSet(scope: .room, table: "thread", owner: "roomId", key: "root"),
     BulkDeletion.RowSet(scope: .room, table: "threadParticipant", owner: "roomId", key: "root, userId"),
+    BulkDeletion.RowSet(scope: .room, table: "typedMessage", owner: "roomId", key: "thread, type, ordinal"),
     BulkDeletion.RowSet(scope: .room, table: "revision", owner: "roomId", key: "thread, ordinal, position"),
     BulkDeletion.RowSet(scope: .room, table: "reaction", owner: "roomId", key: "thread, ordinal, emoji, userId"),
     BulkDeletion.RowSet(scope: .room, table: "reactionCount", owner: "roomId", key: "thread, ordinal, emoji"),

@@ -118,7 +118,7 @@ package struct TimelineQueries: ReadModelQueries {
   }
 
   /// Nil if there is no such room or the user may not see it. Zero for a thread without replies.
-  private func lastOrdinal(of room: RoomID, thread: UInt64, for user: UserID?) throws -> UInt64? {
+  func lastOrdinal(of room: RoomID, thread: UInt64, for user: UserID?) throws -> UInt64? {
     guard try mayRead(room, user) else { return nil }
     let last = try CachedStatement(database, "SELECT lastOrdinal FROM room WHERE id = ?").first(room) {
       try $0.unsigned()
@@ -138,7 +138,7 @@ package struct TimelineQueries: ReadModelQueries {
 
   /// The nicknames of the senders, of the users whom messages mention by name or quote, and of the shown participants of
   /// threads.
-  private func nicknames(
+  func nicknames(
     on messages: [MessageRow], _ annotations: some Sequence<MessageAnnotations>
   ) throws -> [UserID: String] {
     var users = Set(messages.lazy.map(\.sender))

@@ -35,6 +35,7 @@ enum TimelineTables {
         ) STRICT, WITHOUT ROWID;
         """)
     try createAdditions(database)
+    try createTypes(database)
     try createChanges(database)
     try BulkDeletion.createTable(database)
   }
@@ -104,6 +105,20 @@ enum TimelineTables {
           pinnedBy BLOB,
           PRIMARY KEY (roomId, thread, ordinal)
         ) STRICT, WITHOUT ROWID;
+        """)
+  }
+
+  /// The messages with an app's own type that are not deleted.
+  private static func createTypes(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE typedMessage (
+          roomId BLOB NOT NULL,
+          thread INTEGER NOT NULL,
+          type TEXT NOT NULL,
+          ordinal INTEGER NOT NULL,
+          PRIMARY KEY (roomId, thread, type, ordinal)
+        ) STRICT, WITHOUT ROWID
         """)
   }
 

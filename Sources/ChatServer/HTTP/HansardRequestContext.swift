@@ -62,6 +62,15 @@ struct HansardRequestContext: Sendable {
     }
   }
 
+  /// An app's own type of message.
+  func messageType() throws -> String? {
+    guard let type = try query("type") else { return nil }
+    guard !type.isEmpty, type.utf8.count <= Limits.customTypeBytes else {
+      throw Refusal.invalidQuery("type must have 1 to \(Limits.customTypeBytes) bytes.")
+    }
+    return type
+  }
+
   /// Rejects query parameters that the endpoint does not have.
   func requireQuery(of endpoint: AnyEndpoint) throws {
     try request.uri.requireQuery(of: endpoint)

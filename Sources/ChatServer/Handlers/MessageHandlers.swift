@@ -75,7 +75,8 @@ struct MessageHandlers: Sendable {
     let room: RoomID = try context.id("roomId")
     let cursors = PageCursors(.messages, of: room, in: chat.logIdentity)
     let page = try await chat.messages(
-      of: room, for: context.user, try MessagePaging.request(context, cursors), limit: context.limit())
+      of: room, withType: context.messageType(), for: context.user, try MessagePaging.request(context, cursors),
+      limit: context.limit())
     return try await JSONBody.page(of: page.messages.count) { MessagePage(page, cursors) }
   }
 

@@ -22,7 +22,7 @@ struct SearchCursors: Sendable {
     self.key = key
     let filters = [
       request.room?.description, request.sender?.description, request.since.map { String($0.milliseconds) },
-      request.until.map { String($0.milliseconds) }, request.hasMedia.map { String($0) }, query,
+      request.until.map { String($0.milliseconds) }, request.hasMedia.map { String($0) }, request.type, query,
     ].map { $0 ?? "" }.joined(separator: "\n")
     scope = log.bytes + [Self.kind] + request.user.uuid.bytes + Array(filters.utf8)
   }

@@ -35,7 +35,8 @@ struct SearchHandlers: Sendable {
     }
     return SearchRequest(
       words: words, user: try context.user, room: try id("roomId", context), sender: try id("senderId", context),
-      since: try time("since", context), until: try time("until", context), hasMedia: try context.flag("hasMedia"))
+      since: try time("since", context), until: try time("until", context), hasMedia: try context.flag("hasMedia"),
+      type: try context.messageType())
   }
 
   /// Forms and many clients encode a space as a plus sign, which is not part of any word.

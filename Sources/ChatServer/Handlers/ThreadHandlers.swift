@@ -16,7 +16,8 @@ struct ThreadHandlers: Sendable {
     let (room, root): (RoomID, MessageID) = try (context.id("roomId"), context.id("messageId"))
     let cursors = PageCursors(.thread, of: root, in: room, chat.logIdentity)
     let (page, reading) = try await chat.thread(
-      root, of: room, for: context.user, try MessagePaging.request(context, cursors), limit: context.limit())
+      root, of: room, withType: context.messageType(), for: context.user, try MessagePaging.request(context, cursors),
+      limit: context.limit())
     return try await JSONBody.page(of: page.messages.count) {
       var response = ThreadPage(MessagePage(page, cursors))
       if let reading, reading.follows {

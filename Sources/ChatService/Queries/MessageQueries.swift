@@ -21,12 +21,11 @@ extension ChatService {
   }
 
   /// A page of the room's timeline. If the anchor is a message in a thread, the thread's root is used.
+  /// - Parameter type: only messages with this type; nil for all.
   package func messages(
-    of room: RoomID, for user: UserID, _ request: PageRequest, limit: Int
-  )
-    async throws(ServiceError) -> TimelinePage
-  {
-    try await page(of: room, thread: 0, for: user, request, limit: limit)
+    of room: RoomID, withType type: String? = nil, for user: UserID, _ request: PageRequest, limit: Int
+  ) async throws(ServiceError) -> TimelinePage {
+    try await page(of: room, thread: 0, withType: type, for: user, request, limit: limit)
   }
 
   /// A page of a thread, and the user's reading of it, which is nil if the user never followed it. If the anchor is the
@@ -34,15 +33,17 @@ extension ChatService {
   ///
   /// The reading is at least as new as the request, and no newer than the page, whose query checks the right to read.
   package func thread(
-    _ root: MessageID, of room: RoomID, for user: UserID, _ request: PageRequest, limit: Int
+    _ root: MessageID, of room: RoomID, withType type: String? = nil, for user: UserID, _ request: PageRequest,
+    limit: Int
   ) async throws(ServiceError) -> (page: TimelinePage, reading: ThreadReading?) {
     let thread = try await rootOrdinal(root, in: room, for: user)
     let reading = try await rooms { try $0.threadReading(thread, in: room, of: user) }
-    return (try await page(of: room, thread: thread, for: user, request, limit: limit), reading)
+    let page = try await page(of: room, thread: thread, withType: type, for: user, request, limit: limit)
+    return (page, reading)
   }
 
   private func page(
-    of room: RoomID, thread: UInt64, for user: UserID, _ request: PageRequest, limit: Int
+    of room: RoomID, thread: UInt64, withType type: String?, for user: UserID, _ request: PageRequest, limit: Int
   ) async throws(ServiceError) -> TimelinePage {
     let anchor: TimelineAnchor
     var limit = limit
@@ -65,8 +66,12 @@ extension ChatService {
       anchor = .after(ordinal)
     case .around(let place): anchor = .around(try await ordinal(of: place, in: room, thread, for: user))
     }
-    let page = try await timeline { [limit] in
-      try $0.page(of: room, thread: thread, for: user, at: anchor, limit: limit)
+    let page = try await timeline { [limit] timeline in
+      if let type {
+        try timeline.page(of: room, thread: thread, withType: type, for: user, at: anchor, limit: limit)
+      } else {
+        try timeline.page(of: room, thread: thread, for: user, at: anchor, limit: limit)
+      }
     }
     guard let page else { throw .rejected(.roomNotFound) }
     return page

@@ -57,7 +57,8 @@ extension ChatService {
         var budget = PageBudget()
         for hit in page.hits {
           if let message = try timeline.shown(at: hit.location, of: hit.room, for: request.user),
-            message.row.deletedAt == nil, message.row.text.utf8.elementsEqual(hit.text.utf8)
+            message.row.deletedAt == nil, message.row.text.utf8.elementsEqual(hit.text.utf8),
+            request.type == nil || request.type == message.row.details?.custom?.type
           {
             guard budget.take(message.row.contentBytes + hit.snippet.jsonBytes) else {
               next = shown
