@@ -121,10 +121,8 @@ package struct HansardServer: Sendable {
         protection.connections, GateAdmission(gate: gate), gate.problems, streams,
         directPathOf: configuration.directPath ? gate : nil, proxies: protection.proxies,
         tls: configuration.tls, offersHTTP2: protection.tls?.offersHTTP2 == true, logger: logger),
-      ServerConfiguration(
-        address: .hostname(configuration.host, port: configuration.port),
-        availableConnectionsDelegate: CountedConnections(
-          maximum: protection.connections.maximum, configuration.metrics, logger: logger)),
+      at: .api(configuration.host, configuration.port),
+      CountedConnections(maximum: protection.connections.maximum, configuration.metrics, logger: logger),
       logger: logger,
       onListening: { channel in onListening(channel.localAddress?.port ?? configuration.port) })
   }

@@ -14,6 +14,7 @@ from harness.contract import contract
 from harness.errors import OF_SOCKET_IO, documented_codes
 from harness.places import DOCS, ROOT
 from harness.server import Server
+from harness.waiting import wait_until
 from harness.read_models import read_model_names
 
 SHOWN_SECONDS = 60
@@ -196,6 +197,9 @@ def test_what_the_server_prints_can_be_pasted(tmp_path):
         check_conversation(paste(commands, tmp_path, server))
         # With what Alice wrote while Bob followed.
         check_conversation(paste(commands, tmp_path, server), unread=2)
+        server.restart()
+        wait_until(lambda: server.output.read_text().count("Hansard listens") == 2, "the second start prints nothing")
+        assert server.output.read_text().count("paste them") == 1, "the data is not new any more"
     finally:
         server.end()
 

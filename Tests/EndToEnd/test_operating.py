@@ -2,10 +2,12 @@
 
 import os
 import shutil
+import socket
 import subprocess
 
 import pytest
 
+from harness.command import hansard
 from harness.people import World
 from harness.places import ROOT
 from harness.server import Server
@@ -31,6 +33,21 @@ def test_a_log_is_opened_only_with_its_own_key_file(own_server, tmp_path):
     assert not key.exists()
     key.write_bytes(right)
     own_server.start()
+
+
+def test_an_address_that_cannot_be_used_is_named(tmp_path, monkeypatch):
+    def errors(listen: str) -> str:
+        return hansard("serve", "--data", tmp_path / "data", "--listen", listen, expect=2).errors
+
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        used = other.getsockname()[1]
+        assert f"cannot listen on 127.0.0.1:{used}. another process uses the port" in (said := errors(f"127.0.0.1:{used}"))
+        assert "choose another port with --listen" in said
+        # An address for documentation, which no machine has.
+        assert "cannot listen on 192.0.2.1:8080. this machine does not have the address" in errors("192.0.2.1:8080")
+        monkeypatch.setenv("HANSARD_METRICS_PORT", str(used))
+        assert f"cannot listen on 127.0.0.1:{used}. another process uses the port" in (said := errors("127.0.0.1:0"))
+        assert "metrics.port" in said and "--listen" not in said
 
 
 def test_secrets_are_private_to_their_owner(own_server):

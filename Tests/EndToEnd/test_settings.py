@@ -59,6 +59,24 @@ def test_a_wrong_file_is_refused_before_anything_is_made(tmp_path, text, complai
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "complaints"),
+    [
+        ("HANSARD_LISTN", "127.0.0.1:0", ["unknown setting HANSARD_LISTN", "write HANSARD_LISTEN if"]),
+        ("HANSARD_LOG_LEVEL", "debug", ["unknown setting HANSARD_LOG_LEVEL", "write LOG_LEVEL if"]),
+        ("HANSARD_COLOUR", "red", ["unknown setting HANSARD_COLOUR. it is in the environment. unset it"]),
+        ("LOG_LEVEL", "loud", ["LOG_LEVEL cannot be used", '"loud"', "debug, info, notice"]),
+    ],
+)
+def test_a_misspelt_variable_is_refused_before_anything_is_made(tmp_path, monkeypatch, name, value, complaints):
+    monkeypatch.setenv(name, value)
+    outcome = hansard("serve", "--data", tmp_path / "data", expect=None)
+    assert outcome.status == 2
+    for complaint in complaints:
+        assert complaint in outcome.errors
+    assert not (tmp_path / "data").exists()
+
+
 def test_a_missing_file_is_refused(tmp_path):
     outcome = hansard("serve", "--data", tmp_path / "data", "--config", tmp_path / "none.json", expect=None)
     assert outcome.status == 2 and "does not exist or cannot be read" in outcome.errors and "none.json" in outcome.errors

@@ -15,23 +15,29 @@ import ServiceLifecycle
 struct HTTPService<Responder: HTTPResponder>: Service where Responder.Context == ServerContext {
   let responder: Responder
   let server: HTTPServerBuilder
-  let configuration: ServerConfiguration
+  let address: ConfiguredAddress
+  let connections: any AvailableConnectionsDelegate
   let logger: Logger
   let onListening: @Sendable (any Channel) async -> Void
   private let date = DateField()
 
   init(
-    _ responder: Responder, _ server: HTTPServerBuilder, _ configuration: ServerConfiguration, logger: Logger,
+    _ responder: Responder, _ server: HTTPServerBuilder, at address: ConfiguredAddress,
+    _ connections: any AvailableConnectionsDelegate, logger: Logger,
     onListening: @escaping @Sendable (any Channel) async -> Void
   ) {
     self.responder = responder
     self.server = server
-    self.configuration = configuration
+    self.address = address
+    self.connections = connections
     self.logger = logger
     self.onListening = onListening
   }
 
+  /// - Throws: `ListenError` if the address cannot be used.
   func run() async throws {
+    let configuration = ServerConfiguration(
+      address: address.bindAddress, availableConnectionsDelegate: connections)
     let service = try server.buildServer(
       configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger
     ) { request, writer, channel in
@@ -46,7 +52,12 @@ struct HTTPService<Responder: HTTPResponder>: Service where Responder.Context ==
     } onServerRunning: {
       await onListening($0)
     }
-    try await service.run()
+    do {
+      // Only what happens before the server listens ends it with an error.
+      try await service.run()
+    } catch {
+      throw address.listenError(error)
+    }
   }
 
   /// Closes a connection whose response has `Connection: close`, for example after HEAD for a stream. Hummingbird does

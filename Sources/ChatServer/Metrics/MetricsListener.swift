@@ -32,10 +32,8 @@ package struct MetricsEndpoint: Sendable {
         configuration: .init(
           additionalChannelHandlers: [IdleStateHandler(allTimeout: Self.idleTimeout), StalledConnections()],
           idleTimeout: Self.idleTimeout)),
-      ServerConfiguration(
-        address: .hostname(host, port: port),
-        availableConnectionsDelegate: .maximum(Self.connections, logger: logger)),
-      logger: logger, onListening: { _ in })
+      at: ConfiguredAddress(host: host, port: port, setting: "metrics.host and metrics.port"),
+      .maximum(Self.connections, logger: logger), logger: logger, onListening: { _ in })
   }
 }
 

@@ -104,9 +104,9 @@ struct ImportRun {
       throw error
     } catch {
       throw hasReceivedResponse || received > start
-        ? Self.connectionLost(String(describing: error))
+        ? Self.connectionLost(ConnectionFailure.text(error))
         : ToolError(
-          "the server cannot be reached", because: String(describing: error),
+          "the server cannot be reached", because: ConnectionFailure.text(error),
           next: "start it, or correct --server; then run the same command again")
     }
   }

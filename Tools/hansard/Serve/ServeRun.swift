@@ -52,13 +52,14 @@ struct ServeRun {
     let gate = StartGate()
     let configuration = configuration(certificate, metrics, logger)
     let running = Mutex(Phase.listening)
+    let isNew = log.head == .origin
     do {
       try await HansardServer.run(gate, configuration, logger: logger) { port in
         running.withLock { $0 = .opening }
         let service = try await start(log, pushingTo: push, gate, configuration, logger)
         running.withLock { $0 = .running(service) }
         metrics.sample(StatusMetrics(service.opened.chat, log, service.pushing, metrics.factory))
-        announce(port)
+        announce(port, isNew: isNew)
       }
     } catch {
       try? await end(running.withLock { $0 }, log)
@@ -230,11 +231,12 @@ struct ServeRun {
       ])
   }
 
-  private func announce(_ port: Int) {
+  /// - Parameter isNew: whether the log has no event yet.
+  private func announce(_ port: Int, isNew: Bool) {
     let url = (settings.protection.tls == nil ? "http://" : "https://") + settings.listen.authority(port: port)
-    print("\n" + FirstConversation(url: url).text)
-    print("\nHansard listens on \(url), data in \(settings.data).")
-    print("The lines above are a first conversation. To try it, paste them into a shell.")
+    if isNew { print("\n" + FirstConversation(url: url).text + "\n") }
+    print("Hansard listens on \(url), data in \(settings.data).")
+    if isNew { print("The lines above are a first conversation. To try it, paste them into a shell.") }
     fflush(nil)
   }
 }

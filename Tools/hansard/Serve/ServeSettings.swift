@@ -72,6 +72,7 @@ struct ServeSettings: Sendable {
     var reader = SettingReader(sources)
     let settings = ServeSettings(&reader)
     reader.noteUnknownKeys()
+    reader.noteUnknownVariables()
     return (settings, reader.problems)
   }
 

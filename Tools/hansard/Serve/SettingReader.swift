@@ -6,7 +6,7 @@ import Configuration
 /// `docs/settings.md`. Read every setting each time, whatever the values of the others are.
 struct SettingReader {
   /// The first source that has a setting determines its value.
-  private let sources: [SettingSource]
+  let sources: [SettingSource]
   /// True if only the declarations are collected. No values are set then.
   private let collectsDeclarationsOnly: Bool
   /// The settings that were read, in this order.
@@ -82,6 +82,9 @@ struct SettingReader {
     return texts
   }
 
+  /// The value of an environment variable that is not a setting. Nil if it is not set, or empty.
+  func variable(_ name: String) -> String? { sources.compactMap { $0.variables[name] }.first }
+
   /// The names that an operator chose for the groups under `key`, in alphabetical order. Only a file can have such
   /// groups. The documentation uses `NAME` for each of them, as in `identity.providers.NAME.issuer`.
   func names(under key: String) -> [String] {
@@ -102,6 +105,8 @@ struct SettingReader {
     }
     problems.append(ToolError("the setting \(name ?? key) cannot be used", because: reason, next: next))
   }
+
+  mutating func record(_ problem: ToolError) { problems.append(problem) }
 
   /// Whether any source has the setting.
   func isSet(_ key: String) -> Bool {

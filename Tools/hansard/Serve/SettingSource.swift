@@ -16,11 +16,16 @@ struct SettingSource: Sendable {
   private let snapshot: any ConfigSnapshot
   /// The keys in this source. Known only for a file, because the environment also contains variables of other programs.
   let keys: [[String]]
+  /// The variables of the environment that are not empty.
+  let variables: [String: String]
 
-  private init(_ origin: Origin, _ snapshot: any ConfigSnapshot, keys: [[String]] = []) {
+  private init(
+    _ origin: Origin, _ snapshot: any ConfigSnapshot, keys: [[String]] = [], variables: [String: String] = [:]
+  ) {
     self.origin = origin
     self.snapshot = snapshot
     self.keys = keys
+    self.variables = variables
   }
 
   /// The values from the command line, by setting key.
@@ -33,9 +38,10 @@ struct SettingSource: Sendable {
   /// A variable's name is `HANSARD_` and the words of the key in capitals: `rateLimits.user` is
   /// `HANSARD_RATE_LIMITS_USER`. An empty variable is ignored.
   static func environment(_ variables: [String: String]) -> SettingSource {
-    let own = variables.filter { $0.key.hasPrefix(environmentPrefix) && !$0.value.isEmpty }
+    let given = variables.filter { !$0.value.isEmpty }
+    let own = given.filter { $0.key.hasPrefix(environmentPrefix) }
     let provider = EnvironmentVariablesProvider(environmentVariables: own).prefixKeys(with: "hansard")
-    return SettingSource(.environment, provider.snapshot())
+    return SettingSource(.environment, provider.snapshot(), variables: given)
   }
 
   /// A JSON object. Objects in it are groups of settings.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ChatProjections
+import ChatServer
 import EventLog
 import EventStore
 
@@ -39,6 +40,8 @@ extension ToolError {
         error.description, next: "use the version of hansard that wrote the log, or a newer one", exit: exit)
     case let error as ProjectionError:
       self.init(error.description, exit: exit)
+    case let error as ListenError:
+      self.init("the server cannot listen on \(error.address)", because: error.reason, next: error.next, exit: exit)
     default:
       self.init(String(describing: error), exit: exit)
     }
