@@ -11,6 +11,8 @@ package protocol Disk: Sendable {
   /// Renames a file, and replaces the file at `target` if there is one.
   func rename(_ path: String, to target: String) throws(DiskError)
   func remove(_ path: String) throws(DiskError)
+  /// Gives a file a second name, for which there is no file yet.
+  func link(_ path: String, to target: String) throws(DiskError)
   /// Makes creations, renames and removals in a directory durable.
   func syncDirectory(_ path: String) throws(DiskError)
 }

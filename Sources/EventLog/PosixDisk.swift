@@ -71,6 +71,10 @@ package struct PosixDisk: Disk {
     _ = try Self.call("unlink", path) { unlink(path) }
   }
 
+  package func link(_ path: String, to target: String) throws(DiskError) {
+    _ = try Self.call("link", target) { Glibc.link(path, target) }
+  }
+
   package func syncDirectory(_ path: String) throws(DiskError) {
     let descriptor = try Self.call("open", path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     defer { close(descriptor) }

@@ -89,6 +89,16 @@ final class Segment: Sendable {
     return try OpenSegment(segment: self, file: file, header: header, index: index)
   }
 
+  /// Whether both files are the same sealed segment. Sealing a segment gives it a new random salt, and a sealed file is
+  /// never changed, so equal headers suffice.
+  func isSealedLike(_ other: Segment) throws(LogError) -> Bool {
+    let (own, others) = (try open(), try other.open())
+    let header = try header(own).header
+    guard header.seal != nil, try other.header(others).header == header else { return false }
+    let (ownBytes, otherBytes) = (try own.size(), try others.size())
+    return ownBytes == otherBytes
+  }
+
   /// Whether the file is sealed. Reads the header if that is not known.
   func isSealed() throws(LogError) -> Bool {
     if let known = knownIndex, known.isSealed { return true }

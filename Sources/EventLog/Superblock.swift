@@ -39,10 +39,10 @@ extension Superblock {
   }
 
   /// The content of a new file: two copies that differ only in the sequence number.
-  static func newFile(identity: LogIdentity) -> [UInt8] {
+  static func newFile(identity: LogIdentity, durable: LogPosition = .origin) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: fileBytes)
     for sequence in UInt64(0)...1 {
-      let copy = Superblock(identity: identity, sequence: sequence, durable: .origin).encoded()
+      let copy = Superblock(identity: identity, sequence: sequence, durable: durable).encoded()
       let start = sequence == 0 ? 0 : LogFormat.superblockStride
       bytes.replaceSubrange(start..<start + copy.count, with: copy)
     }

@@ -19,9 +19,10 @@ package struct DiskCalls: OptionSet, Sendable {
   package static let list = DiskCalls(rawValue: 1 << 8)
   package static let size = DiskCalls(rawValue: 1 << 9)
   package static let lock = DiskCalls(rawValue: 1 << 10)
+  package static let link = DiskCalls(rawValue: 1 << 11)
 
   /// The calls that change something or make it durable.
-  package static let changes: DiskCalls = [.write, .sync, .rename, .remove, .createDirectory, .syncDirectory]
+  package static let changes: DiskCalls = [.write, .sync, .rename, .remove, .link, .createDirectory, .syncDirectory]
   package static let all: DiskCalls = [.changes, .read, .open, .list, .size, .lock]
 }
 

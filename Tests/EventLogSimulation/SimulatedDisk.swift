@@ -167,6 +167,17 @@ package final class SimulatedDisk: Disk {
     }
   }
 
+  package func link(_ path: String, to target: String) throws(DiskError) {
+    try change { (state) throws(DiskError) in
+      let fault = try state.begin(.link, "link", target)
+      guard let inode = state.inode(path) else { throw DiskError(operation: "link", path: path, number: ENOENT) }
+      guard state.inode(target) == nil else { throw DiskError(operation: "link", path: target, number: EEXIST) }
+      let (directory, name) = SimulatedDiskState.split(target)
+      state.directories[directory]?.create(name, inode: inode)
+      if fault == .powerCut { throw state.powerLost("link", target) }
+    }
+  }
+
   package func syncDirectory(_ path: String) throws(DiskError) {
     try change { (state) throws(DiskError) in
       let fault = try state.begin(.syncDirectory, "fsync", path)

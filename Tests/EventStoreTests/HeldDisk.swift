@@ -60,6 +60,7 @@ final class HeldDisk: Disk, @unchecked Sendable {
   func createDirectory(_ path: String) throws(DiskError) { try disk.createDirectory(path) }
   func rename(_ path: String, to target: String) throws(DiskError) { try disk.rename(path, to: target) }
   func remove(_ path: String) throws(DiskError) { try disk.remove(path) }
+  func link(_ path: String, to target: String) throws(DiskError) { try disk.link(path, to: target) }
   func syncDirectory(_ path: String) throws(DiskError) { try disk.syncDirectory(path) }
 }
 

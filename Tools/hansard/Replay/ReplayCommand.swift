@@ -40,7 +40,7 @@ struct ReplayCommand: AsyncParsableCommand {
   private func rebuild(_ projections: [any Projection.Type], _ reader: LogReader) throws {
     let lock = try takeLock()
     defer { withExtendedLifetime(lock) {} }
-    try recoverLog(lock)
+    try data.recoverLog(lock)
     try reader.refresh()
     let rebuild = ProjectionRebuild(
       directory: data.readModelsDirectory, feed: StoredEvents(reader), logIdentity: reader.identity.bytes)
@@ -71,11 +71,7 @@ struct ReplayCommand: AsyncParsableCommand {
   // MARK: - Verify
 
   private func compare(_ projections: [any Projection.Type], _ reader: LogReader) throws {
-    do {
-      try recoverLog(try DirectoryLock(directory: data.directory))
-    } catch let error as LogError where error.code == .locked {
-      // A server is running. It records in the files how far the log is durable.
-    }
+    try data.recoverLogUnlessInUse()
     let rebuild = ProjectionRebuild(
       directory: data.readModelsDirectory, feed: FollowedLog(reader), logIdentity: reader.identity.bytes)
     let reports = try projections.map { try compareOne($0, with: rebuild) }
@@ -98,18 +94,6 @@ struct ReplayCommand: AsyncParsableCommand {
   }
 
   // MARK: -
-
-  /// After a crash, only opening the log for writing, as a server does at its start, decides which records at its end
-  /// count. The read models may contain events that count as durable only after that.
-  private func recoverLog(_ lock: DirectoryLock) throws {
-    let log = try EmbeddedLog.open(
-      directory: data.directory, options: LogOptions(preparesAhead: false), lock: lock)
-    if let torn = log.recovery.tornTail {
-      Terminal.printError(
-        "hansard: the log had an incomplete tail of \(torn.bytes) bytes, which was moved to \(torn.savedAs)\n")
-    }
-    try log.close()
-  }
 
   private static func print(_ lines: [String]) throws {
     let output = ByteOutput()

@@ -3,6 +3,7 @@ import ChatProjections
 import ChatServer
 import EventLog
 import EventStore
+import MediaFiles
 
 /// The error of a tool: what failed, why, and what to do next.
 struct ToolError: Error, CustomStringConvertible {
@@ -40,6 +41,12 @@ extension ToolError {
         error.description, next: "use the version of hansard that wrote the log, or a newer one", exit: exit)
     case let error as ProjectionError:
       self.init(error.description, exit: exit)
+    case let error as DiskError:
+      self.init(error.description, exit: exit)
+    case MediaError.storageFull:
+      self.init("the disk is full", next: "free some space", exit: exit)
+    case MediaError.failed(let reason):
+      self.init(reason, exit: exit)
     case let error as ListenError:
       self.init("the server cannot listen on \(error.address)", because: error.reason, next: error.next, exit: exit)
     default:
