@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct ProtectionSettingsTests {
   private func read(_ text: String) throws -> (settings: ServeSettings, problems: [String]) {
-    let (settings, problems) = ServeSettings.read([try .file("h.json", Data(text.utf8))])
+    let (settings, problems) = ServeSettings.readAll([try .file("h.json", Data(text.utf8))])
     return (settings, problems.map(\.description))
   }
 

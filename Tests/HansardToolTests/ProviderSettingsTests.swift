@@ -32,7 +32,7 @@ struct ProviderSettingsTests {
   }
 
   private func sender(_ values: [String: ConfigContent]) async throws -> (any PushNotificationSender)? {
-    let (settings, problems) = ServeSettings.read([.commandLine(values)])
+    let (settings, problems) = ServeSettings.readAll([.commandLine(values)])
     if let problem = problems.first { throw problem }
     return try await settings.push.start()?.sender
   }
@@ -162,7 +162,7 @@ struct ProviderSettingsTests {
     let file = try files.write(
       #"{"kinds": {"added": {"default": {"title": "{room}", "body": "Welcome"}}}}"#, "templates.json")
     for (values, isEmpty) in [(apns, true), (apns.merging(["push.templatesFile": file]) { first, _ in first }, false)] {
-      let (settings, problems) = ServeSettings.read([.commandLine(values)])
+      let (settings, problems) = ServeSettings.readAll([.commandLine(values)])
       #expect(problems.isEmpty)
       let configuration = try await settings.push.providers.configuration()
       #expect((configuration.templates == PushTemplates()) == isEmpty)

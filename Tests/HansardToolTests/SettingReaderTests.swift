@@ -8,7 +8,7 @@ import Testing
   private func file(_ text: String) throws -> SettingSource { try .file("/etc/h.json", Data(text.utf8)) }
 
   private func read(_ sources: SettingSource...) -> (settings: ServeSettings, problems: [String]) {
-    let (settings, problems) = ServeSettings.read(sources)
+    let (settings, problems) = ServeSettings.readAll(sources)
     return (settings, problems.map(\.description))
   }
 

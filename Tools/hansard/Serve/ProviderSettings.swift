@@ -231,6 +231,11 @@ struct ProviderSettings: Sendable {
       in: 1...mostRequestsPerSecond, "maximum number of requests per second")
   }
 
+  /// The files with keys that the settings name.
+  var secretFiles: [String] {
+    [apns["keyFile"], apns["certificateKeyFile"], fcm["keyFile"], webPush["keyFile"]].compactMap { $0 }
+  }
+
   // MARK: - The providers
 
   /// Reads the files that the settings name.

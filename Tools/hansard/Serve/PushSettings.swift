@@ -54,6 +54,24 @@ struct PushSettings: Sendable {
     providers = ProviderSettings(&reader)
   }
 
+  /// The files with secrets that the settings name.
+  var secretFiles: [String] { [secretFile].compactMap { $0 } + providers.secretFiles }
+
+  /// Does what `start` does, except that it starts and opens nothing.
+  /// - Returns: whether push is on.
+  func check() async throws -> Bool {
+    if let file {
+      let directory = (file as NSString).deletingLastPathComponent
+      if access(directory.isEmpty ? "." : directory, W_OK) != 0 {
+        throw ToolError("the push file cannot be used", because: "\(file): \(SystemError.text(errno))")
+      }
+      return true
+    }
+    guard let destination = try await start() else { return false }
+    await destination.sender.close()
+    return true
+  }
+
   /// Starts the threads that send notifications, and creates the sender. Nil if push is off.
   func start() async throws -> PushDestination? {
     let configuration = try await providers.configuration()

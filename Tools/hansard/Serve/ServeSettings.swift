@@ -53,22 +53,17 @@ struct ServeSettings: Sendable {
     log = LogSettings(&reader)
   }
 
-  /// - Parameters:
-  ///   - options: The values from the command line, which override all others.
-  ///   - file: The path of the settings file, if there is one.
   /// - Throws: The last problem. The ones before it are printed to standard error.
-  static func read(
-    _ options: SettingSource, environment: [String: String], file: String?
-  ) throws(ToolError) -> ServeSettings {
-    var sources = [options, .environment(environment)]
-    if let file { sources.append(try .file(file)) }
-    let (settings, problems) = read(sources)
+  static func read(_ sources: [SettingSource]) throws(ToolError) -> ServeSettings {
+    let (settings, problems) = readAll(sources)
     for problem in problems.dropLast() { Terminal.printError(problem.description + "\n") }
     if let problem = problems.last { throw problem }
     return settings
   }
 
-  static func read(_ sources: [SettingSource]) -> (ServeSettings, problems: [ToolError]) {
+  /// - Parameter sources: the first one that has a setting determines its value.
+  /// - Returns: the settings, with the default in place of each one that has a problem.
+  static func readAll(_ sources: [SettingSource]) -> (ServeSettings, problems: [ToolError]) {
     var reader = SettingReader(sources)
     let settings = ServeSettings(&reader)
     reader.noteUnknownKeys()
