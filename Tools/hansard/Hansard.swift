@@ -8,7 +8,8 @@ struct Hansard: AsyncParsableCommand {
     abstract: "An event-sourced chat backend: every action is an event in one append-only log.",
     subcommands: [
       ServeCommand.self, ImportCommand.self, ReplayCommand.self, AuditCommand.self, LogCommand.self,
-      BackupCommand.self, RestoreCommand.self, DoctorCommand.self, PushCommand.self, SettingsCommand.self, ContractCommand.self,
+      BackupCommand.self, RestoreCommand.self, DoctorCommand.self, UsersCommand.self, RoomsCommand.self,
+      SessionsCommand.self, DevicesCommand.self, PushCommand.self, SettingsCommand.self, ContractCommand.self,
       ErrorsCommand.self,
     ])
 }

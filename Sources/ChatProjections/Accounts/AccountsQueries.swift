@@ -12,7 +12,7 @@ package struct AccountsQueries: ReadModelQueries {
 
   // MARK: - Users
 
-  private static let userColumns =
+  static let userColumns =
     "id, nickname, picture, email, externalId, credentialVersion IS NOT NULL, "
     + "EXISTS (SELECT 1 FROM identity WHERE userId = user.id), disabledPosition, disabledTime, fingerprint, "
     + "registeredPosition, registeredTime, revision"
@@ -46,7 +46,7 @@ package struct AccountsQueries: ReadModelQueries {
     ).first(identity.issuer, identity.subject, read: Self.readUser)
   }
 
-  private static func readUser(_ row: inout RowReader) throws -> UserRow {
+  static func readUser(_ row: inout RowReader) throws -> UserRow {
     let (id, nickname) = try (row.id(UserID.self), row.text())
     let picture: MediaID? = try row.optional { try $0.id() }
     let email = try row.optional { try $0.text() }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ChatPrimitives
+import ChatProjections
 import EventLog
 import EventStore
 
@@ -18,7 +19,9 @@ struct AuditCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Only events of this room.", valueName: "id"))
   var room: String?
 
-  @Option(help: ArgumentHelp("Only events by this user or about this user.", valueName: "id"))
+  @Option(
+    help: ArgumentHelp(
+      "Only events by this user or about this user: an ID, email address, external ID or nickname.", valueName: "user"))
   var user: String?
 
   @Option(help: ArgumentHelp("Only events from this device or about it.", valueName: "id"))
@@ -50,9 +53,10 @@ struct AuditCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let filter = try filter()
+    var filter = try filter()
     try await ToolError.report {
       let log = try data.openLog()
+      if filter.user == nil, let user { filter.user = try SupportReader(data).user(user).id }
       var writer = format.writer(to: ByteOutput())
       try writer.begin()
       try AuditScan(source: log, filter: filter).forEach { row in try writer.write(row) }
@@ -62,7 +66,7 @@ struct AuditCommand: AsyncParsableCommand {
 
   private func filter() throws -> AuditFilter {
     AuditFilter(
-      room: try Self.id(room, "--room"), user: try Self.id(user, "--user"), device: try Self.id(device, "--device"),
+      room: try Self.id(room, "--room"), user: user.flatMap { UserID($0) }, device: try Self.id(device, "--device"),
       kinds: Set(try types.map(Self.kind)), since: since?.earliest, until: until?.latest,
       first: LogPosition(max(from ?? 1, 1)), last: to.map(LogPosition.init))
   }
