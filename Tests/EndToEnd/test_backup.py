@@ -10,7 +10,6 @@ import threading
 
 import pytest
 
-from harness.client import new_id
 from harness.command import check_data, hansard, settle, stat
 from harness.people import World, timeline
 from harness.places import hansard_binary
@@ -18,8 +17,8 @@ from harness.server import Server
 
 TIMEOUT_SECONDS = 120
 # The calls that change what is on the disk. The backup is killed at each of them.
-CHANGES = ("openat", "link", "symlink", "rename", "fsync", "fdatasync", "mkdir", "unlink")
-# openat also opens what is only read; this bounds how long the test takes.
+CHANGES = ("link", "symlink", "rename", "fsync", "fdatasync", "mkdir", "unlink", "pwrite64")
+# This bounds how long the test takes.
 KILLS_PER_CALL = 12
 
 
@@ -106,7 +105,7 @@ def story(tmp_path_factory):
 
 
 def test_a_backup_copies_only_what_is_new(story):
-    assert re.match(r"ok: \d+ events, copied 2 of 2 segments, .*\n2? ?1 media files, copied 1, 293.0 KiB", story.first.output)
+    assert re.match(r"ok: [\d,]+ events, copied 2 of 2 segments, .*\n1 media files, copied 1, 293\.0 KiB", story.first.output)
     assert "copied 1 of 2 segments" in story.second.output and "2 media files, copied 1, 1000 B" in story.second.output
     assert story.last.output.startswith(f"ok: {story.head:,} events, copied 1 of 2 segments")
     assert "2 media files, copied 0, 0 B" in story.last.output
@@ -185,7 +184,7 @@ def test_a_backup_that_is_killed_leaves_the_one_before(story, stopped, tmp_path)
             if shown == head:
                 shutil.rmtree(to)
                 shutil.copytree(before, to, symlinks=True)
-    assert kills > 20
+    assert kills > 15
     hansard("restore", "--from", to, "--data", tmp_path / "restored")
     assert "copied 1 of 2 segments" in backup(data, to).output
     assert copies(to) == [f"backup-{head}"] and stat(to / "current")["head"] == head
