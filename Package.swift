@@ -40,6 +40,8 @@ let package = Package(
     .systemLibrary(name: "CMalloc"),
     // Embeds docs/openapi.yaml, which the server serves.
     .target(name: "COpenAPI"),
+    // Looks up the commit that is checked out, for the executable.
+    .plugin(name: "CommitPlugin", capability: .buildTool(), path: "Tools/commit"),
 
     .target(
       name: "ChatPrimitives", dependencies: [.product(name: "DequeModule", package: "swift-collections")],
@@ -163,7 +165,7 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
-      path: "Tools/hansard", swiftSettings: settings),
+      path: "Tools/hansard", swiftSettings: settings, plugins: ["CommitPlugin"]),
 
     // Measures the processor time of work in tests.
     .target(name: "ProcessorTime", path: "Tests/ProcessorTime", swiftSettings: settings),

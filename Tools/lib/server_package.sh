@@ -21,7 +21,7 @@ make_server_package() {
   local directory="$1" folder file target
   rm -rf "$directory/Sources" "$directory/Tests" "$directory/Tools"
   mkdir -p "$directory/Tools"
-  for folder in Sources Tests Tools/hansard Tools/logwork; do
+  for folder in Sources Tests Tools/commit Tools/hansard Tools/logwork; do
     cp -rs "$PWD/$folder" "$directory/$folder"
   done
   # One of its pages is compiled into the server.
