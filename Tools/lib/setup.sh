@@ -76,7 +76,7 @@ install_without_services() {
 # Installs what the build, the server and the end-to-end tests need. The tests of the pages in docs/guides need jq,
 # openssl and zsh. A browser opens the page of one of them, and nginx runs with the configuration in docs/operating.md.
 install_for_tests() {
-  install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" curl jq openssl strace chromium zsh
+  install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" curl jq openssl strace chromium zsh systemd
   install_without_services nginx-light
 }
 
