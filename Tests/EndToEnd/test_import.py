@@ -123,6 +123,6 @@ def test_unreachable_servers_and_unreadable_files(server, tmp_path):
         "import", "--server", "http://127.0.0.1:9", "--token-file", server.data / "admin-token", file, expect=None
     )
     assert nobody.status == 2
-    assert "the server cannot be reached. 127.0.0.1:9: Connection refused. start it, or correct --server" in nobody.errors
+    assert "http://127.0.0.1:9 cannot be reached. Connection refused. start it, or correct --server" in nobody.errors
     missing = run_import(server, tmp_path / "missing.jsonl", expect=None)
     assert missing.status == 2 and "missing.jsonl" in missing.errors

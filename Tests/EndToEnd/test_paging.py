@@ -184,7 +184,7 @@ def test_a_page_by_time_has_at_most_200_messages(shared_world):
     assert texts(page_of(anna, room, before=page["nextCursor"])) == [0, 1, 2]
 
 
-TYPES = ["order.shipped", "order", "order.shipped", None, "Order", "주문 접수"]
+TYPES = ["order.shipped", "order", "order.shipped", None, "Order", "주문.접수"]
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +201,7 @@ def typed_room(shared_world):
     return anna, room, lines
 
 
-@pytest.mark.parametrize("type", ["order.shipped", "order", "Order", "주문 접수", "nothing"])
+@pytest.mark.parametrize("type", ["order.shipped", "order", "Order", "주문.접수", "nothing"])
 @pytest.mark.parametrize("limit", [1, 3, 7, 200])
 def test_pages_of_one_type_lead_to_the_beginning_and_back(typed_room, type, limit):
     anna, room, _ = typed_room

@@ -536,7 +536,8 @@ def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notification(tmp_pa
         check_replaced(replaced(server.data), expected)
         check_read(unnecessary(server.data) - replaced(server.data), expected)
         check_receipts(receiver, company, expected)
-        assert len(due - unnecessary(server.data)) > 100 and chaos.dead, "the test must have something to show"
+        # The slower the machine, the more is read or replaced before it is sent: 48 were left on the slowest so far.
+        assert len(due - unnecessary(server.data)) > 20 and chaos.dead, "the test must have something to show"
         assert {kind for kind, _ in expected.values()} == {"message", "sent", "update"}
         check_audit(server, company, chaos)
         settled(server, max(position for position, _, _ in due))

@@ -106,7 +106,7 @@ struct ImportRun {
       throw hasReceivedResponse || received > start
         ? Self.connectionLost(ConnectionFailure.text(error))
         : ToolError(
-          "the server cannot be reached", because: ConnectionFailure.text(error),
+          "\(client.server) cannot be reached", because: ConnectionFailure.text(error),
           next: "start it, or correct --server; then run the same command again")
     }
   }

@@ -16,6 +16,8 @@ struct IngestClient {
   /// How much of a problem's body is read, in bytes.
   private static let problemBytes = 64 * 1024
 
+  /// The server's URL, as the user wrote it.
+  let server: String
   private let client: HTTPClient
   private let url: String
   private let authorization: String
@@ -32,8 +34,8 @@ struct IngestClient {
     // A redirect would send the history to another server.
     configuration.redirectConfiguration = .disallow
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    let base = server.absoluteString
-    url = (base.hasSuffix("/") ? String(base.dropLast()) : base) + Endpoints.ingest.path
+    self.server = server.absoluteString
+    url = (self.server.hasSuffix("/") ? String(self.server.dropLast()) : self.server) + Endpoints.ingest.path
     authorization = "Bearer \(token)"
   }
 
