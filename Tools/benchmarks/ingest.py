@@ -1,6 +1,7 @@
-"""Compares durable `PUT message` with an endpoint of the same server that decodes the same JSON and writes nothing.
+"""Compares durable `PUT message` with three programs that get the same request and respond with as many bytes: SwiftNIO alone,
+Hummingbird alone, and an endpoint of the server that checks the token, decodes the message and writes nothing.
 
-Both are measured alternately, in one run, over 64 connections and over one. With `--against` another build of hansard
+All are measured alternately, in one run, over 64 connections and over one. With `--against` another build of hansard
 is measured in the same rounds, with `--against-router` the same build without the direct path of messages. The results are
 ratios: an absolute figure says more about the machine and its disk than about the server.
 """
@@ -21,9 +22,13 @@ import typing
 import urllib.request
 import uuid
 
+from streams.table import Goals, show
+
 HERE = pathlib.Path(__file__).resolve().parent
-CONNECTIONS = (64, 1)
-KINDS = ("durable", "decode")
+# By the number of connections: the goal for the rate of durable messages, as a share of that of Hummingbird alone.
+GOALS = {64: 0.7, 1: 0.6}
+# What is measured.
+NIO, FRAMEWORK, DECODED, DURABLE = "SwiftNIO alone", "Hummingbird alone", "only decoded", "durable"
 # A message of typical length.
 TEXT = "The kettle is on, the cups are warm, and whoever comes up the stairs now still gets the good biscuits."
 
@@ -34,13 +39,81 @@ def free_port():
         return listener.getsockname()[1]
 
 
-class Server:
+class Program:
+    """A running program, and how much processor time it has used."""
+
+    def __init__(self, process):
+        self.process = process
+
+    def processor_seconds(self):
+        """User and system."""
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def processor_seconds_of_threads(self):
+        """The same by thread. Threads of one kind are added up."""
+        seconds = collections.Counter()
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
+            name, fields = (task / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+            used = sum(int(field) for field in fields.split()[11:13])
+            seconds[re.sub(r"(-#?\d+)+$|-\d+-#\d+$", "", name)] += used / os.sysconf("SC_CLK_TCK")
+        return seconds
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+class Bare(Program):
+    """A program of the package `http`. It responds to every message with a body of `length` bytes."""
+
+    path = f"/v1/rooms/{uuid.uuid4()}/messages/"
+    token = "none"
+
+    def __init__(self, name, length):
+        super().__init__(subprocess.Popen(
+            [pathlib.Path(os.environ["BARE_BIN"], name), str(length)], stdout=subprocess.PIPE, text=True))
+        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
+
+    @classmethod
+    def responding_like(cls, name, bytes):
+        """Its whole responses have so many bytes. The bare programs have fewer headers than the server, so their bodies are
+        longer."""
+        # As long as any length that has three digits.
+        trial, length = cls(name, 100), 100
+        length += bytes - put(trial.url, cls.path, cls.token)
+        trial.stop()
+        program = cls(name, length)
+        if (found := put(program.url, cls.path, cls.token)) != bytes:
+            raise SystemExit(f"a response of {name} has {found} bytes, one of the server {bytes}")
+        return program
+
+
+def put(url, path, token):
+    """Sends one message, and returns how many bytes the response has."""
+    host, port = url.removeprefix("http://").split(":")
+    body = json.dumps({"text": TEXT}).encode()
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(
+            f"PUT {path}{uuid.uuid4()} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        received = b""
+        while b"\r\n\r\n" not in received:
+            received += connection.recv(65_536)
+        head, body = received.split(b"\r\n\r\n", 1)
+        length = int(re.search(rb"(?i)content-length: (\d+)", head).group(1))
+        while len(body) < length:
+            body += connection.recv(65_536)
+    return len(head) + 4 + len(body)
+
+
+class Server(Program):
     """A build on a free port, with its data on the disk that the repository is on."""
 
     def __init__(self, executable, *flags, environment={}):
         self.data = tempfile.mkdtemp(prefix="bench-", dir=HERE.parent.parent / ".build")
         self.url = f"http://127.0.0.1:{free_port()}"
-        self.process = subprocess.Popen(
+        super().__init__(subprocess.Popen(
             [executable, "serve", "--data", self.data, "--listen", self.url.removeprefix("http://"),
              "--bench", "--access-token-lifetime", "86400", *flags],
             # One user who sends as fast as possible would reach any limit. High limits cost as much as the defaults.
@@ -48,7 +121,7 @@ class Server:
                 f"HANSARD_RATE_LIMITS_{kind}_REQUESTS": "10000000" for kind in ("USER", "DEVICE", "ADDRESS")} | {
                 f"HANSARD_QUOTAS_{kind}_PER_DAY": "100000000000" for kind in ("EVENTS", "BYTES", "ROOMS")} | {
                     "HANSARD_QUOTAS_MESSAGES_PER_DAY": "100000000000"} | environment,
-            stdout=subprocess.DEVNULL)
+            stdout=subprocess.DEVNULL))
         for _ in range(400):
             try:
                 urllib.request.urlopen(self.url + "/readyz")
@@ -62,20 +135,6 @@ class Server:
         self.call("POST", "/v1/rooms", {"id": room, "name": "bench"}, self.token)
         self.paths = {"durable": f"/v1/rooms/{room}/messages/", "decode": "/bench/messages/"}
 
-    def processor_seconds(self):
-        """The processor time that the server has used, user and system."""
-        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def processor_seconds_of_threads(self):
-        """The same by thread. Threads of one kind are added up."""
-        seconds = collections.Counter()
-        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
-            name, fields = (task / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
-            used = sum(int(field) for field in fields.split()[11:13])
-            seconds[re.sub(r"(-#?\d+)+$|-\d+-#\d+$", "", name)] += used / os.sysconf("SC_CLK_TCK")
-        return seconds
-
     def head(self):
         with urllib.request.urlopen(self.url + "/readyz") as response:
             return json.load(response)["head"]
@@ -88,8 +147,7 @@ class Server:
             return json.load(response)
 
     def stop(self):
-        self.process.terminate()
-        self.process.wait()
+        super().stop()
         shutil.rmtree(self.data)
 
 
@@ -103,9 +161,18 @@ class Sample(typing.NamedTuple):
     threads: dict[str, float]
 
 
-def measure(server, kind, connections, seconds, number):
+class Case(typing.NamedTuple):
+    """What wrk sends messages to."""
+
+    name: str
+    program: Program
+    path: str
+
+
+def measure(case, connections, seconds, number):
+    server = case.program
     environment = dict(
-        os.environ, BENCH_PATH=server.paths[kind], BENCH_TOKEN=server.token, BENCH_TEXT=TEXT, BENCH_ROUND=str(number))
+        os.environ, BENCH_PATH=case.path, BENCH_TOKEN=server.token, BENCH_TEXT=TEXT, BENCH_ROUND=str(number))
     clients = 2 if connections > 1 else 1
     before, threads_before = server.processor_seconds(), server.processor_seconds_of_threads()
     result = subprocess.run(
@@ -129,61 +196,64 @@ def median(samples, field):
     return statistics.median(getattr(sample, field) for sample in samples)
 
 
-def measure_rounds(servers, options):
-    """The samples by build, endpoint and connections. In each round every build is measured, in turn."""
-    found = {(build, kind, connections): []
-             for connections in CONNECTIONS for build in servers for kind in KINDS}
-    for server in servers.values():
-        for kind in KINDS:
-            measure(server, kind, 64, 1, 0)
+def ratio(samples, others, field):
+    """The median of the ratios within each round, so that what slowed a round down slowed both."""
+    return statistics.median(getattr(one, field) / getattr(other, field) for one, other in zip(samples, others))
+
+
+def measure_rounds(cases, options):
+    """The samples by connections and case. In each round every case is measured, in turn."""
+    found = {connections: {case.name: [] for case in cases} for connections in GOALS}
+    for case in cases:
+        measure(case, 64, 1, 0)
     for number in range(1, options.rounds + 1):
-        # Every second round starts with the other build, so that neither always runs on the warmer machine.
-        builds = list(servers) if number % 2 else list(reversed(servers))
-        for connections in CONNECTIONS:
-            for kind in KINDS:
-                for build in builds:
-                    found[build, kind, connections].append(
-                        measure(servers[build], kind, connections, options.seconds, number))
+        # Every second round has the opposite order, so that none always runs on the warmer machine.
+        turn = cases if number % 2 else cases[::-1]
+        for connections in GOALS:
+            for case in turn:
+                found[connections][case.name].append(measure(case, connections, options.seconds, number))
         print(f"round {number} of {options.rounds}", flush=True)
     return found
 
 
-def print_table(servers, found):
-    print(f"\n{'connections':>11}  {'build':7}  {'endpoint':8}  {'requests/s':>10}  {'median ms':>9}  {'CPU µs':>6}  "
-          "ratio")
-    for connections in CONNECTIONS:
-        for build in servers:
-            for kind in KINDS:
-                samples = found[build, kind, connections]
-                rate = median(samples, "requests_per_second")
-                decode = median(found[build, "decode", connections], "requests_per_second")
-                ratio = f"{rate / decode:5.2f}" if kind == "durable" else ""
-                print(f"{connections:>11}  {build:7}  {kind:8}  {rate:>10,.0f}  {median(samples, 'milliseconds'):>9.2f}"
-                      f"  {median(samples, 'processor_microseconds'):>6.1f}  {ratio:>5}")
+def show_rates(found, options):
+    for connections, samples in found.items():
+        framework = samples[FRAMEWORK]
+        show(f"{connections} connections, medians of {options.rounds} rounds",
+             ["", "requests/s", "/ Hummingbird", "median ms", "CPU µs", "/ Hummingbird"],
+             [(name, f"{median(each, 'requests_per_second'):,.0f}", f"{ratio(each, framework, 'requests_per_second'):.2f}",
+               f"{median(each, 'milliseconds'):.2f}", f"{median(each, 'processor_microseconds'):.1f}",
+               f"{ratio(each, framework, 'processor_microseconds'):.2f}") for name, each in samples.items()])
 
 
-def print_comparison(found):
-    """The ratios within each round, so that what slowed a round down slowed both builds."""
-    print(f"\n{'connections':>11}  {'endpoint':8}  {'rate, this / other':>18}  {'CPU, this / other':>17}")
-    for connections in CONNECTIONS:
-        for kind in KINDS:
-            rounds = list(zip(found["this", kind, connections], found["other", kind, connections]))
-            rate = statistics.median(one.requests_per_second / other.requests_per_second for one, other in rounds)
-            used = statistics.median(one.processor_microseconds / other.processor_microseconds for one, other in rounds)
-            print(f"{connections:>11}  {kind:8}  {rate:>18.2f}  {used:>17.2f}")
-
-
-def print_threads(servers, found):
-    """The processor time for one durable message by thread, in microseconds."""
-    for connections in CONNECTIONS:
-        print(f"\nCPU µs of a durable message over {connections} connections, by thread")
-        samples = {build: found[build, "durable", connections] for build in servers}
+def show_threads(found):
+    """The processor time for one request by thread, in microseconds."""
+    for connections, samples in found.items():
         names = sorted({name for each in samples.values() for sample in each for name in sample.threads})
-        for name in names:
-            figures = [
-                statistics.median(sample.threads.get(name, 0) for sample in each) for each in samples.values()]
-            if max(figures) >= 0.5:
-                print(f"{name:>20}  " + "  ".join(f"{build} {figure:6.1f}" for build, figure in zip(servers, figures)))
+        figures = {
+            name: [statistics.median(sample.threads.get(name, 0) for sample in each) for each in samples.values()]
+            for name in names}
+        show(f"{connections} connections, CPU µs of a request by thread", ["", *samples],
+             [(name, *(f"{figure:.1f}" if figure >= 0.5 else None for figure in row))
+              for name, row in figures.items() if max(row) >= 0.5])
+
+
+def show_summary(found, other):
+    goals = Goals()
+    for connections, goal in GOALS.items():
+        samples = found[connections]
+        goals.at_least(
+            f"durable messages / Hummingbird alone, {connections} connections",
+            ratio(samples[DURABLE], samples[FRAMEWORK], "requests_per_second"), goal)
+        goals.report(
+            f"durable messages / only decoded, {connections} connections",
+            f"{ratio(samples[DURABLE], samples[DECODED], 'requests_per_second'):.2f}")
+        if other:
+            for name, field in (("rate", "requests_per_second"), ("CPU", "processor_microseconds")):
+                goals.report(
+                    f"{name} of durable messages, this build / {other}, {connections} connections",
+                    f"{ratio(samples[DURABLE], samples[f'{DURABLE}, {other}'], field):.2f}")
+    goals.show()
 
 
 def main():
@@ -196,25 +266,35 @@ def main():
         "--against-router", action="store_true",
         help="measure this build with http.directPath off too, alternately, and compare")
     options = parser.parse_args()
-    executables = {"this": (os.environ["HANSARD_BIN"], {})}
-    if options.against:
-        executables["other"] = (options.against, {})
-    elif options.against_router:
-        executables["other"] = (os.environ["HANSARD_BIN"], {"HANSARD_HTTP_DIRECT_PATH": "false"})
-    servers = {}
+    this, other = os.environ["HANSARD_BIN"], None
+    programs = []
+
+    def start(program):
+        programs.append(program)
+        return program
+
     try:
-        for build, (executable, environment) in executables.items():
-            servers[build] = Server(executable, environment=environment)
-        found = measure_rounds(servers, options)
-        print_table(servers, found)
-        if len(servers) > 1:
-            print_comparison(found)
-        print_threads(servers, found)
-        for build, server in servers.items():
-            print(f"\n{server.head():,} events are durable in the log of this run ({build})")
+        server = start(Server(this))
+        bytes = put(server.url, server.paths["durable"], server.token)
+        cases = [
+            *(Case(name, start(Bare.responding_like(executable, bytes)), Bare.path)
+              for name, executable in ((NIO, "bare-nio"), (FRAMEWORK, "bare-hummingbird"))),
+            Case(DECODED, server, server.paths["decode"]), Case(DURABLE, server, server.paths["durable"])]
+        if options.against or options.against_router:
+            other = "other build" if options.against else "router"
+            compared = start(Server(
+                options.against or this,
+                environment={} if options.against else {"HANSARD_HTTP_DIRECT_PATH": "false"}))
+            cases += [Case(f"{name}, {other}", compared, compared.paths[kind])
+                      for name, kind in ((DECODED, "decode"), (DURABLE, "durable"))]
+        found = measure_rounds(cases, options)
+        show_rates(found, options)
+        show_threads(found)
+        show_summary(found, other)
+        print(f"\n{server.head():,} events are durable in the log of this run")
     finally:
-        for server in servers.values():
-            server.stop()
+        for program in programs:
+            program.stop()
 
 
 if __name__ == "__main__":
