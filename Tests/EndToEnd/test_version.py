@@ -24,7 +24,7 @@ def git(*arguments: str) -> subprocess.CompletedProcess:
 def test_the_version_is_that_of_the_changelog(version):
     assert re.fullmatch(r"\d+\.\d+\.\d+", version["hansard"])
     headings = re.findall(r"^## (.*)$", (DOCS / "CHANGELOG.md").read_text(), re.MULTILINE)
-    assert headings[0].split()[0] == version["hansard"]
+    assert headings[0].split(",")[0] == version["hansard"]
 
 
 def test_the_commit_is_one_of_this_repository(version):
