@@ -190,7 +190,7 @@ extension SyncItem.Content {
   }
 
   /// The content without what clients do not see, and without what is as of the entity's revision: entities inside this
-  /// one, and the marks of blocked users.
+  /// one, quotes of other messages, and the marks of blocked users.
   var comparable: SyncItem.Content {
     switch self {
     case .invitation(let row, var workspace):
@@ -214,9 +214,11 @@ extension SyncItem.Content {
       (root.row.text, root.row.details, root.row.editedAt, root.row.deletedAt) = ("", nil, nil, nil)
       (root.row.revision, root.isFromBlockedUser) = (.origin, false)
       (root.annotations.thread, root.annotations.reactions, root.annotations.isPinned) = (nil, [], false)
+      root.annotations.quote = nil
       return .thread(thread, root: root)
     case .message(var message):
       message.isFromBlockedUser = false
+      message.annotations.quote = nil
       return .message(message)
     default:
       return self
