@@ -28,8 +28,8 @@ ANSWER_SECONDS = 120
 # nothing to send.
 STREAM, SILENCE_SECONDS = "syncStream", 5
 # With 20, the two runs take a fifth of the whole suite.
-EXAMPLES_AN_OPERATION = int(os.environ.get("HANSARD_FUZZ_EXAMPLES", "10"))
-SEED = int(os.environ.get("HANSARD_FUZZ_SEED", "1"))
+EXAMPLES_AN_OPERATION = int(os.environ.get("HANSARD_TEST_FUZZ_EXAMPLES", "10"))
+SEED = int(os.environ.get("HANSARD_TEST_FUZZ_SEED", "1"))
 # The statuses of responses to requests that fit their schema. 410, 416 and 422 are for rules that no schema can
 # express: a time that has passed, a text with too many bytes, an invite that is used up, a range beyond the end of a
 # file. 426 is for requests that are not those of a WebSocket. The other failures that are not the server's fault are in
