@@ -1,9 +1,12 @@
 """What docs/operating.md promises about the data directory, the options and the scripts."""
 
+import concurrent.futures
+import contextlib
 import os
 import shutil
 import socket
 import subprocess
+import threading
 
 import pytest
 
@@ -12,9 +15,13 @@ from harness.people import World
 from harness.places import ROOT
 from harness.server import Server
 
+# Before dropped connections were handled, the process crashed within the first few of these starts.
+FAILING_STARTS = 10
+CONNECTING_THREADS = 4
+
 
 def refused(server: Server) -> str:
-    with pytest.raises(AssertionError, match="before it was ready"):
+    with pytest.raises(AssertionError, match=r"ended with \d+ before it was ready"):
         server.start()
     return server.tail()
 
@@ -33,6 +40,28 @@ def test_a_log_is_opened_only_with_its_own_key_file(own_server, tmp_path):
     assert not key.exists()
     key.write_bytes(right)
     own_server.start()
+
+
+def test_a_start_that_fails_says_why_while_clients_connect(own_server):
+    """The server listens before it opens its data, so clients connect at the moment at which it gives up."""
+    World(own_server).user("Anna")
+    own_server.stop()
+    (own_server.data / "hansard.key").unlink()
+    over = threading.Event()
+
+    def connect():
+        while not over.is_set():
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", own_server.port), timeout=5):
+                pass
+
+    with concurrent.futures.ThreadPoolExecutor(CONNECTING_THREADS) as threads:
+        for _ in range(CONNECTING_THREADS):
+            threads.submit(connect)
+        try:
+            for _ in range(FAILING_STARTS):
+                assert "hansard.key is missing" in refused(own_server)
+        finally:
+            over.set()
 
 
 def test_an_address_that_cannot_be_used_is_named(tmp_path, monkeypatch):

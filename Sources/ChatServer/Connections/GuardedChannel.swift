@@ -9,7 +9,7 @@ import NIOSSL
 /// A connection of any protocol with a `ConnectionGuard` and a `SlowReaderGuard` in front of it, and with a
 /// `FrameGuard` behind its TLS. It is closed at once if its address has too many connections.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
-  typealias Value = Base.Value
+  typealias Value = AcceptedConnection<Base>
 
   private let base: Base
   private let settings: ConnectionSettings
@@ -26,7 +26,7 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     self.addresses = addresses
   }
 
-  func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+  func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
     if let addresses, !addresses.admit(channel, logger) {
       return channel.close().flatMapThrowing { throw ChannelError.ioOnClosedChannel }
     }
@@ -43,12 +43,12 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
         let frames = FrameGuard(at: channel.eventLoop.now)
         try channel.pipeline.syncOperations.addHandler(frames, position: .after(tls))
       }
-      return value
+      return AcceptedConnection(value, of: base, logger: logger)
     }
   }
 
-  func handle(value: Base.Value, logger: Logger) async {
-    await base.handle(value: value, logger: logger)
+  func handle(value: Value, logger: Logger) async {
+    await value.handle()
   }
 }
 

@@ -33,6 +33,8 @@ UNLIMITED = {"HANSARD_RATE_LIMITS_ENABLED": "false", "HANSARD_QUOTAS_ENABLED": "
 PATIENT = UNLIMITED | {"HANSARD_CONNECTIONS_BODY_SECONDS": "300"}
 # What the server logs about a problem that a client gets.
 PROBLEM_LINE = "request rejected"
+# How Swift's report of a crash begins.
+CRASH_MARK = "Program crashed"
 
 
 class Server:
@@ -80,7 +82,8 @@ class Server:
         while True:
             if self.process.poll() is not None:
                 status, self.process = self.process.returncode, None
-                raise AssertionError(f"hansard serve ended with {status} before it was ready:\n{self.tail()}")
+                how = f"was ended by signal {-status}" if status < 0 else f"ended with {status}"
+                raise AssertionError(f"hansard serve {how} before it was ready:\n{self.tail()}")
             try:
                 if requests.get(f"{self.url}/readyz", timeout=5, verify=self.authority).status_code == 200:
                     return self
@@ -119,10 +122,13 @@ class Server:
         self.start()
 
     def tail(self) -> str:
-        """The end of the server's output, without the lines about problems that clients got."""
+        """The end of the server's output, without the lines about problems that clients got, and the beginning of the
+        report if the process crashed."""
         def end(path: pathlib.Path) -> str:
             lines = path.read_text(errors="replace").splitlines(keepends=True)
-            return "".join(line for line in lines if PROBLEM_LINE not in line)[-3000:]
+            text = "".join(line for line in lines if PROBLEM_LINE not in line)
+            crash = text.rfind(CRASH_MARK)
+            return text[-3000:] if crash < 0 else text[max(0, crash - 500):][:6000]
 
         return "".join(f"--- {path.name}\n{end(path)}\n" for path in (self.output, self.errors) if path.exists())
 
