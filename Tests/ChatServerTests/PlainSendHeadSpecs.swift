@@ -59,7 +59,7 @@ struct PlainSendHeadSpecs {
 
   @Test(
     "has no field twice, except those that change nothing",
-    arguments: [HTTPField.Name.authorization, .contentType, .contentLength, .xForwardedFor])
+    arguments: [HTTPField.Name.authorization, .contentType, .contentLength, .xForwardedFor, .hansardActAs])
   func repeated(name: HTTPField.Name) {
     #expect(
       Self.head {
@@ -90,13 +90,19 @@ struct PlainSendHeadSpecs {
     "has no field that can change what the router does, and none that is not known",
     arguments: [
       ("Expect", "100-continue"), ("Transfer-Encoding", "chunked"), ("Content-Encoding", "identity"),
-      ("Idempotency-Key", "a"), ("If-Match", "\"1\""), ("Hansard-Act-As", room), ("Origin", "https://example.org"),
+      ("Idempotency-Key", "a"), ("If-Match", "\"1\""), ("Origin", "https://example.org"),
       ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"), ("Upgrade", "websocket"),
       ("Connection", "close"), ("Connection", "upgrade"), ("X-Whatever", "1"), ("User-Agent", "gr\u{fc}\u{df}e"),
     ])
   func otherFields(name: String, value: String) throws {
     let name = try #require(HTTPField.Name(name))
     #expect(Self.head { $0.append(HTTPField(name: name, value: value)) } == nil)
+  }
+
+  @Test("may name the user for whom a service acts")
+  func acting() {
+    #expect(Self.head()?.actAs == nil)
+    #expect(Self.head { $0[.hansardActAs] = Self.room }?.actAs == Self.room)
   }
 
   @Test("may have fields that change nothing")

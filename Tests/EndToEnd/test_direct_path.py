@@ -199,6 +199,7 @@ GOOD = {
     "with a mention of a stranger": request(json.dumps({"text": "x", "mentions": {"users": [new_id()]}})),
     "with the scheme in other case": request(token="bEARER <annaToken>"),
     "of HTTP/1.0": request(version="1.0"),
+    "of a service": request(token="Bearer <service>", more=("Hansard-Act-As: <anna>",)),
     "with a charset": request(kind="application/json; charset=utf-8"),
     "with fields of browsers and proxies": request(
         more=("User-Agent: x", "Accept: */*", "X-Forwarded-For: 10.1.1.1", "Connection: Keep-Alive", "Cookie: a=b")),
@@ -214,7 +215,6 @@ ROUTED = {
     "with a field that is not ASCII": request(more=("User-Agent: gr\u00fc\u00dfe",)),
     "with Origin": request(more=("Origin: https://example.org",)),
     "with Connection: close": request(more=("Connection: close",)),
-    "by a service": request(token="Bearer <service>", more=("Hansard-Act-As: <anna>",)),
     "in chunks": request(b"").replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
     + b"10\r\n{\"text\":\"hello\"}\r\n0\r\n\r\n",
     "to a path with a slash at the end": request(path=f"/v1/rooms/<tea>/messages/{new_id()}/"),
@@ -249,6 +249,14 @@ BAD = {
     "another scheme": request(token="Basic <annaToken>"),
     "two tokens": request(more=("Authorization: Bearer <benToken>",)),
     "acting as another": request(more=("Hansard-Act-As: <ben>",)),
+    "a service that acts for nobody": request(token="Bearer <service>"),
+    "a service that acts for a stranger": request(token="Bearer <service>", more=(f"Hansard-Act-As: {new_id()}",)),
+    "a service that acts for no user ID": request(token="Bearer <service>", more=("Hansard-Act-As: anna",)),
+    "a service that acts for two users": request(
+        token="Bearer <service>", more=("Hansard-Act-As: <anna>", "Hansard-Act-As: <ben>")),
+    "a service that acts for a user in a room of others": request(
+        token="Bearer <service>", more=("Hansard-Act-As: <ben>",)),
+    "an unknown service": request(token="Bearer <service>x", more=("Hansard-Act-As: <anna>",)),
     "an unknown file": request(json.dumps({"attachments": [{"mediaId": new_id()}]})),
     "an unknown thread": request(json.dumps({"text": "x", "threadId": new_id()})),
     "a reply to nothing": request(json.dumps({"text": "x", "replyTo": new_id()})),

@@ -86,6 +86,14 @@ package final class Authenticator: Sendable {
     return Caller(principal: principal, expiresAt: nil, credentials: credentials)
   }
 
+  /// A service that acts for a user for whom it has acted before; nil for everything else. `caller` determines why.
+  func service(_ credentials: Credentials) -> Principal? {
+    guard let user = credentials.actAs.flatMap({ UserID($0) }), registered.withLock({ $0.contains(user) }),
+      isOfService(credentials)
+    else { return nil }
+    return Principal(user: user, service: administrator.service)
+  }
+
   /// Remembers registered users, because a registered user stays registered.
   private func requireRegistered(_ user: UserID) async throws {
     if registered.withLock({ $0.contains(user) }) { return }

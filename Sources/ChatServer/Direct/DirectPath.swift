@@ -62,15 +62,20 @@ struct DirectPath: Sendable {
   /// Checks who sends, and counts the request.
   /// - Parameter last: the user of the connection's last message.
   func begin(_ head: PlainSendHead, from peer: NetworkAddress?, _ last: inout RememberedUser?) -> Send? {
-    guard let token = token(head.authorization, &last),
-      let principal = authenticator.user(of: token, at: chat.clock.now), let user = principal.user
-    else { return nil }
+    guard let principal = principal(head, &last), let user = principal.user else { return nil }
     let address = peer.map { proxies.isEmpty ? $0 : proxies.client(peer: $0, forwardedFor: head.forwardedFor) }
     guard let taken = limiter.admitAtOnce(principal, at: address) else { return nil }
     metrics.begin()
     return Send(
       head: head, user: user, principal: principal, peer: peer, start: .now, taken: taken,
       body: bodies.charge(for: address, logger))
+  }
+
+  private func principal(_ head: PlainSendHead, _ last: inout RememberedUser?) -> Principal? {
+    if let actAs = head.actAs {
+      return authenticator.service(Credentials(authorization: head.authorization, actAs: actAs))
+    }
+    return token(head.authorization, &last).flatMap { authenticator.user(of: $0, at: chat.clock.now) }
   }
 
   private func token(_ authorization: String, _ last: inout RememberedUser?) -> VerifiedToken? {

@@ -7,6 +7,8 @@ struct PlainSendHead: Sendable, Hashable {
   let message: MessageID
   /// The field `Authorization`.
   let authorization: String
+  /// The field `Hansard-Act-As`, if there is one.
+  let actAs: String?
   /// The announced length of the body.
   let bodyBytes: Int
   /// The field `X-Forwarded-For`, if there is one.
@@ -21,6 +23,7 @@ struct PlainSendHead: Sendable, Hashable {
     room = target.room
     message = target.message
     self.authorization = authorization
+    actAs = fields.actAs
     bodyBytes = length
     forwardedFor = fields.forwardedFor
   }
@@ -76,6 +79,7 @@ struct PlainSendHead: Sendable, Hashable {
   /// The fields that matter. All others are known to change nothing.
   private struct Fields {
     var authorization: String?
+    var actAs: String?
     var contentLength: String?
     var isJSON = false
     var forwardedFor: String?
@@ -87,6 +91,8 @@ struct PlainSendHead: Sendable, Hashable {
         switch field.name.canonicalName {
         case "authorization":
           guard Self.set(&authorization, field.value) else { return nil }
+        case "hansard-act-as":
+          guard Self.set(&actAs, field.value) else { return nil }
         case "content-type":
           guard !isJSON, Self.jsonTypes.contains(field.value) else { return nil }
           isJSON = true
