@@ -14,8 +14,9 @@ extension Limits {
   public static let shortPageBytes = 16 * 1024
   /// The users whose pages are made in one cycle, from one snapshot.
   public static let livePageUsers = 256
-  /// The messages that can wait until all users have got them. If there are more, streams read them.
-  public static let livePageMessages = 1_024
+  /// The messages that can wait until all users have got them: those of one look after a pause of seconds. If there are
+  /// more, streams read them, which takes ten times as long.
+  public static let livePageMessages = liveCycleEvents
   /// Pages that wait for a stream. If there are more, the stream reads them.
   public static let livePagesOfStream = 16
   /// If more users than this block the author of a message, streams read it.

@@ -47,7 +47,9 @@ struct LivePages {
   /// Removes users whose streams read everything up to now themselves.
   mutating func remove(_ users: Set<UserID>) {
     guard !users.isEmpty, !isEmpty else { return }
-    for index in shared.indices { shared[index].message.audience.subtract(users) }
+    for index in shared.indices {
+      for user in shared[index].message.audience(in: users) { shared[index].message.audience.remove(user) }
+    }
     shared.removeAll { $0.message.audience.isEmpty }
   }
 
@@ -95,10 +97,16 @@ struct LivePages {
   }
 
   private func contents(of users: Set<UserID>, at now: Timestamp) throws -> [UserID: LiveContent] {
-    try readModels.rooms.readBlocking { rooms in
+    var messages: [UserID: [Shared]] = [:]
+    for each in shared {
+      for user in each.message.audience(in: users) { messages[user, default: []].append(each) }
+    }
+    return try readModels.rooms.readBlocking { rooms in
       var found: [UserID: LiveContent] = [:]
-      for user in users {
-        guard let items = try items(of: RoomsContents(rooms: rooms, user: user, now: now)) else { continue }
+      for (user, messages) in messages {
+        guard let items = try items(of: messages, for: RoomsContents(rooms: rooms, user: user, now: now)) else {
+          continue
+        }
         found[user] = LiveContent(items: items, nicknames: [:])
       }
       let nicknames = try rooms.nicknames(of: Set(found.values.flatMap { $0.items.flatMap(\.content.users) }))
@@ -112,10 +120,10 @@ struct LivePages {
   }
 
   /// Nil if the user has to read.
-  private func items(of reader: RoomsContents) throws -> [SyncItem]? {
+  private func items(of messages: [Shared], for reader: RoomsContents) throws -> [SyncItem]? {
     var joined: [RoomID: LogPosition?] = [:]
     var items: [SyncItem] = []
-    for each in shared where each.message.audience.contains(reader.user) {
+    for each in messages {
       let (room, position) = (each.message.room, each.message.position)
       guard each.blockers.count <= Limits.livePageBlockers else { return nil }
       // The room comes only with its last message, because only that position is its revision.
