@@ -66,6 +66,8 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case attachmentNameTooLong = "attachment_name_too_long"
   case customTypeMalformed = "custom_type_malformed"
   case customBodyTooLong = "custom_body_too_long"
+  /// The message was sent without a type, so it has no `data` to change.
+  case customTypeMissing = "custom_type_missing"
   case emojiMalformed = "emoji_malformed"
   case roomNameEmpty = "room_name_empty"
   case roomNameTooLong = "room_name_too_long"

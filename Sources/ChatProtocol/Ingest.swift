@@ -18,6 +18,7 @@ public struct IngestLine: RequestObject {
   public let attachments: [Strict<AttachmentRequest>]?
   public let type: String?
   public let data: CanonicalJSON?
+  public let silent: Bool?
   public let emoji: String?
   public let name: String?
   public let kind: String?
@@ -32,7 +33,8 @@ public struct IngestLine: RequestObject {
     op: String, `as`: UserID? = nil, id: ID<Entity>? = nil, roomId: RoomID? = nil, messageId: MessageID? = nil,
     text: String? = nil, replyTo: MessageID? = nil, threadId: MessageID? = nil,
     mentions: Strict<MentionsRequest>? = nil, attachments: [Strict<AttachmentRequest>]? = nil, type: String? = nil,
-    data: CanonicalJSON? = nil, emoji: String? = nil, name: String? = nil, kind: String? = nil, nickname: String? = nil,
+    data: CanonicalJSON? = nil, silent: Bool? = nil, emoji: String? = nil, name: String? = nil, kind: String? = nil,
+    nickname: String? = nil,
     externalId: String? = nil, key: String? = nil, sentAt: Timestamp? = nil
   ) {
     self.op = op
@@ -47,6 +49,7 @@ public struct IngestLine: RequestObject {
     self.attachments = attachments
     self.type = type
     self.data = data
+    self.silent = silent
     self.emoji = emoji
     self.name = name
     self.kind = kind
@@ -69,6 +72,7 @@ public struct IngestLine: RequestObject {
     case attachments
     case type
     case data
+    case silent
     case emoji
     case name
     case kind

@@ -127,13 +127,18 @@ public struct MessageVersion: Codable, Sendable, Hashable {
   public var text: String
   /// Absent if it mentions nobody.
   public var mentions: MessageMentions?
+  /// Absent if the message has no `type`.
+  public var data: CanonicalJSON?
   public var writtenAt: Timestamp
   /// The position of the event that wrote it.
   public var position: LogPosition
 
-  public init(text: String, mentions: MessageMentions?, writtenAt: Timestamp, position: LogPosition) {
+  public init(
+    text: String, mentions: MessageMentions?, data: CanonicalJSON?, writtenAt: Timestamp, position: LogPosition
+  ) {
     self.text = text
     self.mentions = mentions
+    self.data = data
     self.writtenAt = writtenAt
     self.position = position
   }

@@ -13,10 +13,12 @@ public struct SendMessageRequest: RequestObject {
   public let type: String?
   /// Any JSON; null if only `type` is given.
   public let data: CanonicalJSON?
+  /// Whether a message with a `type` neither counts as unread nor notifies.
+  public let silent: Bool?
 
   public init(
     text: String?, replyTo: MessageID?, threadId: MessageID?, mentions: Strict<MentionsRequest>?,
-    attachments: [Strict<AttachmentRequest>]?, type: String?, data: CanonicalJSON?
+    attachments: [Strict<AttachmentRequest>]?, type: String?, data: CanonicalJSON?, silent: Bool?
   ) {
     self.text = text
     self.replyTo = replyTo
@@ -25,6 +27,7 @@ public struct SendMessageRequest: RequestObject {
     self.attachments = attachments
     self.type = type
     self.data = data
+    self.silent = silent
   }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
@@ -35,6 +38,7 @@ public struct SendMessageRequest: RequestObject {
     case attachments
     case type
     case data
+    case silent
   }
 }
 
@@ -70,19 +74,24 @@ public struct AttachmentRequest: RequestObject {
   }
 }
 
-/// `PATCH /v1/rooms/{roomId}/messages/{messageId}`: replaces text and mentions, and keeps everything else.
+/// `PATCH /v1/rooms/{roomId}/messages/{messageId}`: replaces text and mentions together, or the app's own data, or both,
+/// and keeps everything else.
 public struct EditMessageRequest: RequestObject {
-  public let text: String
+  public let text: String?
   public let mentions: Strict<MentionsRequest>?
+  /// Only for a message with a `type`.
+  public let data: CanonicalJSON?
 
-  public init(text: String, mentions: Strict<MentionsRequest>? = nil) {
+  public init(text: String?, mentions: Strict<MentionsRequest>? = nil, data: CanonicalJSON? = nil) {
     self.text = text
     self.mentions = mentions
+    self.data = data
   }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case text
     case mentions
+    case data
   }
 }
 
@@ -110,6 +119,8 @@ public struct Message: ResponseObject {
   public var attachments: [MessageAttachment]?
   public var type: String?
   public var data: CanonicalJSON?
+  /// True if it neither counts as unread nor notifies; otherwise absent.
+  public var silent: Bool?
   public var reactions: [MessageReaction]?
   public var pinned: Bool?
   /// True if the caller blocks the sender now; otherwise absent.

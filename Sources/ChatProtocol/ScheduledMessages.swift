@@ -11,11 +11,12 @@ public struct ScheduleMessageRequest: RequestObject {
   public let attachments: [Strict<AttachmentRequest>]?
   public let type: String?
   public let data: CanonicalJSON?
+  public let silent: Bool?
 
   public init(
     sendAt: Timestamp, text: String? = nil, replyTo: MessageID? = nil, threadId: MessageID? = nil,
     mentions: Strict<MentionsRequest>? = nil, attachments: [Strict<AttachmentRequest>]? = nil, type: String? = nil,
-    data: CanonicalJSON? = nil
+    data: CanonicalJSON? = nil, silent: Bool? = nil
   ) {
     self.sendAt = sendAt
     self.text = text
@@ -25,6 +26,7 @@ public struct ScheduleMessageRequest: RequestObject {
     self.attachments = attachments
     self.type = type
     self.data = data
+    self.silent = silent
   }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
@@ -36,13 +38,14 @@ public struct ScheduleMessageRequest: RequestObject {
     case attachments
     case type
     case data
+    case silent
   }
 
   /// All fields but the time.
   public var message: SendMessageRequest {
     SendMessageRequest(
       text: text, replyTo: replyTo, threadId: threadId, mentions: mentions, attachments: attachments, type: type,
-      data: data)
+      data: data, silent: silent)
   }
 }
 
@@ -89,6 +92,7 @@ public struct ScheduledMessage: ResponseObject {
   public var attachments: [MessageAttachment]?
   public var type: String?
   public var data: CanonicalJSON?
+  public var silent: Bool?
 
   public init(
     id: MessageID, roomId: RoomID, senderId: UserID, text: String, sendAt: Timestamp, status: String,

@@ -136,6 +136,13 @@ struct FingerprintSpecs {
       .threads(.moveMarker(to: id(41), in: hello)),
       .messages(.edit(hello, MessageEdit(text: "hi", mentions: Mentions(users: [bob])))),
       .messages(.edit(hello, MessageEdit(text: "hi", mentions: Mentions(everyone: true)))),
+      .messages(.edit(hello, MessageEdit(text: "hi", customBody: "1"))),
+      .messages(.edit(hello, MessageEdit(text: "hi", customBody: "2"))),
+      .messages(.edit(hello, MessageEdit(text: nil, customBody: "1"))),
+      .messages(.edit(hello, MessageEdit(text: "", customBody: "1"))),
+      .messages(.edit(hello, MessageEdit(text: "hi", mentions: Mentions(users: [bob]), customBody: "1"))),
+      .send(NewMessage(text: "hello", custom: CustomPart(type: "a", body: "1"))),
+      .send(NewMessage(text: "hello", custom: CustomPart(type: "a", body: "1", isSilent: true))),
       .send(NewMessage(text: "hello", thread: id(41))), .send(NewMessage(text: "hello", thread: id(42))),
     ]
     // The author is part of the fingerprints of these commands.

@@ -158,6 +158,8 @@ extension KnownMessage {
   static func of(_ author: UserID, _ content: MessageContent, at position: UInt64) -> KnownMessage {
     var message = KnownMessage.of(author, at: position)
     message.fingerprint = .message(content, author: author)
+    message.hasParts = content.hasParts
+    message.isCustom = content.details?.custom != nil
     return message
   }
 }

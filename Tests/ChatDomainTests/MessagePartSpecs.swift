@@ -91,6 +91,49 @@ struct MessagePartSpecs {
     sending("", custom("a", "\"" + String(repeating: "b", count: bytes - 2) + "\"")).then(rejection)
   }
 
+  @Test(
+    "the body of a custom part can be changed, with the text or alone",
+    arguments: [
+      MessageEdit(text: "new", customBody: "2"), MessageEdit(text: "", customBody: "2"),
+      MessageEdit(text: nil, customBody: "2"),
+    ])
+  func customEdit(edit: MessageEdit) {
+    let sent = MessageContent(text: "hello", details: custom("order.shipped", "1"))
+    let known = room.knowing(hello, .of(carol, sent, at: 6))
+    known.when(.messages(.edit(hello, edit)), by: .user(carol))
+      .thenRecorded(.messages(.edited(hello, at: .room(1), edit)))
+    known.when(.messages(.edit(hello, edit)), by: .user(alice)).thenRejected(.forbidden)
+    let plain = room.knowing(hello, .of(carol, at: 6))
+    plain.when(.messages(.edit(hello, MessageEdit(text: nil, customBody: "2"))), by: .user(carol))
+      .thenRejected(.customTypeMissing)
+  }
+
+  @Test(
+    "the length of a custom body in an edit, in bytes",
+    arguments: [(65_535, nil), (65_536, nil), (65_537, .customBodyTooLong)] as [(Int, Rejection?)])
+  func editedCustomBody(bytes: Int, rejection: Rejection?) {
+    let edit = MessageEdit(text: nil, customBody: String(repeating: "1", count: bytes))
+    let sent = MessageContent(text: "", details: custom("order.shipped"))
+    room.knowing(hello, .of(carol, sent, at: 6)).when(.messages(.edit(hello, edit)), by: .user(carol)).then(rejection)
+  }
+
+  @Test("an edit replaces what it has, and keeps the rest")
+  func edited() {
+    let part = CustomPart(type: "order.shipped", body: "1", isSilent: true)
+    let mentions = Mentions(users: [alice])
+    let sent = MessageContent(text: "old", details: MessageDetails(mentions: mentions, custom: part))
+    func content(_ text: String, _ mentions: Mentions, _ body: String) -> MessageContent {
+      let part = CustomPart(type: part.type, body: body, isSilent: true)
+      return MessageContent(text: text, details: MessageDetails(mentions: mentions, custom: part))
+    }
+    #expect(sent.edited(by: MessageEdit(text: nil, customBody: "2")) == content("old", mentions, "2"))
+    #expect(sent.edited(by: .plain("new")) == content("new", Mentions(), "1"))
+    let all = MessageEdit(text: "new", mentions: Mentions(everyone: true), customBody: "2")
+    #expect(sent.edited(by: all) == content("new", Mentions(everyone: true), "2"))
+    #expect(sent.edited(by: nil) == content("", Mentions(), "1"))
+    #expect(MessageContent.plain("old").edited(by: MessageEdit(text: nil, customBody: "2")) == .plain("old"))
+  }
+
   @Test("a file that the author may not use is refused, except in a repeat")
   func missingMedia() {
     let details = MessageDetails(attachments: [Attachment(media: id(1), content: photo, name: nil)])

@@ -255,6 +255,9 @@ struct RejectionSpecs {
       .customBodyTooLong: {
         sending(MessageDetails(custom: CustomPart(type: "a", body: String(repeating: "1", count: 65_537))))
       },
+      .customTypeMissing: {
+        room([], .messages(.edit(hello, MessageEdit(text: nil, customBody: "1"))), knowing: aliceSaid)
+      },
       .emojiMalformed: { room([], .annotations(.react(hello, "ok")), knowing: aliceSaid) },
       .tooManyMentions: {
         sending(MessageDetails(mentions: Mentions(users: (0..<51 as Range<UInt64>).map { id(1000 + $0) })))

@@ -75,11 +75,13 @@ struct SearchScript {
     return said.count - 1
   }
 
-  mutating func edit(_ index: Int, _ text: String) {
+  mutating func edit(_ index: Int, _ text: String) { edit(index, .plain(text)) }
+
+  mutating func edit(_ index: Int, _ edit: MessageEdit) {
     let message = said[index]
     let stamp = script.room(
-      message.room, .messages(.edited(message.id, at: message.location, .plain(text))), by: message.sender)
-    said[index].text = text
+      message.room, .messages(.edited(message.id, at: message.location, edit)), by: message.sender)
+    if let text = edit.text { said[index].text = text }
     said[index].position = stamp.position
   }
 

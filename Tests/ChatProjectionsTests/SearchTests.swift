@@ -100,7 +100,8 @@ import Testing
     #expect(steps == 22 / rows + 1)
     #expect(try count("wording WHERE isGone = 0") == 1 && count("place") == 1 && count("member") == 4)
     #expect(try count("room") == 2 && count("closing") == 0 && count("erasure") == 1)
-    let secrets = "wording WHERE isGone = 1 AND (sender <> zeroblob(16) OR text <> zeroblob(length(text)) OR type <> zeroblob(length(type)))"
+    let secrets =
+      "wording WHERE isGone = 1 AND (sender <> zeroblob(16) OR text <> zeroblob(length(text)) OR type <> zeroblob(length(type)))"
     #expect(try count(secrets) == 0)
   }
 
@@ -122,6 +123,27 @@ import Testing
     #expect(try find("보냄 delivered", as: anna, queue) == [script.said[order].position])
     #expect(try find("shipped", as: anna, queue) == [] && find("number", as: anna, queue) == [])
     _ = reply
+  }
+
+  @Test("an edit of an app's own part replaces its words and keeps the names of files and the text")
+  func editedPart() throws {
+    var script = SearchScript()
+    script.open(tea, anna, ben)
+    let file = Attachment(
+      media: .numbered(77), content: Media(hash: [1], contentType: "image/png", size: 1), name: "Teapot.png")
+    let order = script.say(
+      "shipped", in: tea, by: ben,
+      details: MessageDetails(attachments: [file], custom: CustomPart(type: "order", body: #"{"state":"packed"}"#)))
+    script.edit(order, MessageEdit(text: nil, customBody: #"{"state":"delivered"}"#))
+    let queue = try build(SearchProjection.self, script.events)
+    for words in ["teapot", "shipped", "delivered"] {
+      #expect(try find(words, as: anna, queue) == [script.said[order].position])
+    }
+    #expect(try find("packed", as: anna, queue) == [])
+    script.edit(order, MessageEdit(text: "at the door", customBody: "7"))
+    let later = try build(SearchProjection.self, script.events)
+    #expect(try find("teapot door", as: anna, later) == [script.said[order].position])
+    #expect(try find("delivered", as: anna, later) == [] && find("shipped", as: anna, later) == [])
   }
 
   @Test("every filter keeps what it should")

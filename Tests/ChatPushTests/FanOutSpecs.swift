@@ -88,8 +88,12 @@ private func decisions(
 
   @Test("an imported or erased message notifies nobody")
   func imported() {
-    let recipients = [recipient(anna, [phone(annasPhone)]), recipient(ben, .left(at: LogPosition(2)), [phone(bensPhone)])]
-    let cases: [(PushEvent, FanOut.SilenceReason)] = [(message(originalTime: sentAt), .imported), (message(nil), .erased)]
+    let recipients = [
+      recipient(anna, [phone(annasPhone)]), recipient(ben, .left(at: LogPosition(2)), [phone(bensPhone)]),
+    ]
+    let cases: [(PushEvent, FanOut.SilenceReason)] = [
+      (message(originalTime: sentAt), .imported), (message(nil), .erased),
+    ]
     for (event, reason) in cases {
       let found = FanOut.decisions(on: event, for: recipients) { _ in 1 }
       #expect(found.map(\.decision) == [.silent(reason), .silent(reason)])
@@ -167,6 +171,26 @@ private func decisions(
         on: message(thread: Self.root, mentions: mentions), in: FanOut.RoomContext(followers: followers),
         recipient(ben, [phone(bensPhone)]))
       #expect(found == [expected])
+    }
+  }
+
+  @Test("a silent event alerts nobody, whatever else applies, and devices that ask get a change of the room")
+  func silentEvent() {
+    let part = CustomPart(type: "position", body: "{}", isSilent: true)
+    for mentions in [Mentions(), Mentions(users: [ben]), Mentions(everyone: true)] {
+      for thread in [nil, Self.root] {
+        let content = MessageContent(text: "", details: MessageDetails(mentions: mentions, custom: part))
+        let sent = event(.message(tea, PushEvent.Message(id: .numbered(5), thread: thread, content: content)), by: anna)
+        for context in [
+          FanOut.RoomContext(), FanOut.RoomContext(isDirect: true), FanOut.RoomContext(wasScheduled: true),
+          FanOut.RoomContext(followers: [ben]),
+        ] {
+          let devices = [phone(bensPhone), phone(bensTablet, roomChanges: true)]
+          #expect(
+            decisions(on: sent, in: context, recipient(ben, devices)) == [.silent(.silentEvent), notify(.roomChange)])
+          #expect(decisions(on: sent, in: context, recipient(anna, [phone(annasPhone)])) == [notify(.sent)])
+        }
+      }
     }
   }
 
@@ -268,7 +292,8 @@ private func decisions(
   @Test(
     "the level of the room counts before that of the user, and the device can only lower it",
     arguments: [
-      (nil, .all, .all, .all), (nil, .mentions, .all, .mentions), (nil, NotificationLevel.none, .all, .none), (.all, .none, .all, .all),
+      (nil, .all, .all, .all), (nil, .mentions, .all, .mentions), (nil, NotificationLevel.none, .all, .none),
+      (.all, .none, .all, .all),
       (.all, .none, .mentions, .mentions), (NotificationLevel.none, .all, .all, .none), (.mentions, .all, .none, .none),
       (.mentions, .all, .all, .mentions), (.all, .all, .none, .none),
     ] as [(NotificationLevel?, NotificationLevel, NotificationLevel, NotificationLevel)])
@@ -338,7 +363,8 @@ private func decisions(
         devices: [phone(bensPhone, .none, roomChanges: true)])
     }
     let muted = member(mutedUntil: sentAt.adding(milliseconds: 1))
-    #expect(decisions(on: message(mentions: Mentions(users: [ben])), bens(muted, isDisabled: true)) == [.silent(.blocked)])
+    #expect(
+      decisions(on: message(mentions: Mentions(users: [ben])), bens(muted, isDisabled: true)) == [.silent(.blocked)])
     #expect(decisions(on: message(), bens(.left(at: LogPosition(8)))) == [.silent(.left)])
     #expect(decisions(on: event(.room(tea, nil)), bens(muted)) == [.silent(.blocked)])
     #expect(decisions(on: event(.deletion(tea, .numbered(5), at: .room(5))), bens(muted)) == [notify(.update)])

@@ -122,3 +122,91 @@ def test_in_bulk(world, anna, ben, room):
     assert ben.get(room.message(custom))["data"] == [1] and "reactions" not in ben.get(room.message(custom))
     assert ben.get(room.message(reply))["replyTo"] == root and "pinned" not in ben.get(room.message(reply))
     assert [result["status"] for result in anna.ingest(lines[:3])] == [200, 200, 200]
+
+
+def test_the_author_changes_the_data(world, anna, ben, room):
+    sent = anna.put(room.message(new_id()), {"type": "order", "data": {"state": "packed"}, "text": "Your order", "mentions": {"users": [ben.id]}})
+    path, key = room.message(sent["id"]), new_id()
+    changed = anna.patch(path, {"data": {"state": "shipped", "at": [1, 2]}}, key=key)
+    assert (changed["data"], changed["type"]) == ({"state": "shipped", "at": [1, 2]}, "order")
+    assert (changed["text"], changed["mentions"]) == ("Your order", sent["mentions"])
+    assert changed["editedAt"] and changed["revision"] > sent["revision"] == sent["position"] == changed["position"]
+    assert ben.get(path) == changed and ben.see(room)["lastMessage"] == changed
+    assert (ben.unread(room), ben.see(room)["mentionCount"]) == (1, 1)
+    both = anna.patch(path, {"text": "Here", "data": 7})
+    assert (both["text"], both["data"], "mentions" in both) == ("Here", 7, False)
+    assert ben.see(room)["mentionCount"] == 0
+    # The late retry repeats the first response and changes nothing.
+    head = world.head
+    assert anna.patch(path, {"data": {"at": [1, 2], "state": "shipped"}}, key=key)["revision"] == changed["revision"]
+    assert world.head == head and ben.get(path) == both
+    versions = ben.get(f"{path}/history")["versions"]
+    assert [(version["text"], version["data"]) for version in versions] == [
+        ("Your order", {"state": "packed"}), ("Your order", {"state": "shipped", "at": [1, 2]}), ("Here", 7)]
+    assert [version.get("mentions") for version in versions] == [sent["mentions"], sent["mentions"], None]
+
+
+def test_who_may_change_data_and_of_what(world, anna, ben, room):
+    event = anna.put(room.message(new_id()), {"type": "order", "data": 1})
+    plain = anna.send(room, "plain")
+    head = world.head
+    path = room.message(event["id"])
+    ben.refused("forbidden", "PATCH", path, {"data": 2})
+    anna.refused("custom_type_missing", "PATCH", room.message(plain["id"]), {"data": 2})
+    anna.refused("custom_body_too_long", "PATCH", path, {"data": "b" * (BODY_BYTES - 1)})
+    anna.refused("revision_mismatch", "PATCH", path, {"data": 2}, headers={"If-Match": '"1"'})
+    for body in ({}, {"data": None}, {"mentions": {"everyone": True}}, {"data": 2, "mentions": {"everyone": True}}):
+        anna.refused("invalid_field", "PATCH", path, body)
+    anna.refused("unknown_field", "PATCH", path, {"data": 2, "type": "other"})
+    anna.refused("unknown_field", "PATCH", path, {"data": 2, "silent": True})
+    assert world.head == head
+    anna.patch(path, {"data": "b" * (BODY_BYTES - 2)})
+    anna.delete(path)
+    anna.refused("message_deleted", "PATCH", path, {"data": 2})
+
+
+def test_a_silent_event_does_not_count(world, anna, ben, room):
+    anna.send(room, "counts")
+    badge = ben.get("/v1/badge")
+    silent = anna.put(room.message(new_id()), {"type": "position", "data": [1, 2], "silent": True, "mentions": {"everyone": True}})
+    assert silent["silent"] is True and ben.get(room.message(silent["id"])) == silent
+    assert ben.see(room)["lastMessage"] == silent
+    seen = ben.see(room)
+    assert (seen["unreadCount"], seen["mentionCount"]) == (1, 0)
+    after = ben.get("/v1/badge")
+    assert {name: after[name] for name in ("unreadCount", "mentionCount")} == {name: badge[name] for name in ("unreadCount", "mentionCount")}
+    moved = anna.patch(room.message(silent["id"]), {"data": [3, 4], "text": "", "mentions": {"users": [ben.id]}})
+    assert moved["silent"] is True and moved["data"] == [3, 4]
+    assert (ben.unread(room), ben.see(room)["mentionCount"]) == (1, 0)
+    anna.delete(room.message(silent["id"]))
+    assert ben.unread(room) == 1
+    ben.put(f"{room.path}/read-marker", {"messageId": silent["id"]})
+    assert ben.unread(room) == 0
+    again = anna.put(room.message(new_id()), {"type": "position", "silent": True})
+    assert ben.unread(room) == 0 and again["data"] is None
+
+
+def test_only_an_event_of_an_app_is_silent(anna, room):
+    anna.refused("invalid_field", "PUT", room.message(new_id()), {"text": "hush", "silent": True})
+    anna.refused("invalid_field", "PUT", room.message(new_id()), {"type": "a", "silent": "yes"})
+    spoken = anna.put(room.message(new_id()), {"text": "hello", "silent": False})
+    assert "silent" not in spoken
+    id = new_id()
+    anna.put(room.message(id), {"type": "a", "silent": True})
+    anna.put(room.message(id), {"type": "a", "silent": True}, expect=200)
+    anna.refused("id_in_use", "PUT", room.message(id), {"type": "a"})
+
+
+def test_changes_and_silent_events_in_bulk(anna, ben, room):
+    id = new_id()
+    lines = [
+        {"op": "message.send", "roomId": room.id, "id": id, "type": "position", "data": 1, "silent": True},
+        {"op": "message.edit", "roomId": room.id, "id": id, "data": 2},
+        {"op": "message.edit", "roomId": room.id, "id": id},
+        {"op": "message.delete", "roomId": room.id, "id": id, "silent": True},
+    ]
+    results = anna.ingest(lines)
+    assert [result["status"] for result in results] == [201, 200, 400, 400]
+    assert [result.get("code") for result in results[2:]] == ["invalid_field", "unknown_field"]
+    shown = ben.get(room.message(id))
+    assert (shown["data"], shown["silent"], ben.unread(room)) == (2, True, 0)

@@ -226,7 +226,7 @@ def test_each_documented_reason_is_given(devices, tmp_path):
     anna = devices.own("ownDevice", "Anna")
     members = {reason: user(reason) for reason in (
         "left", "blocked", "accountDisabled", "mutedRoom", "kindMuted", "notificationsOff", "mentionsOnly", "noToken",
-        "notFollowing", "nothingToClear", "roomChangesOff", "imported")}
+        "notFollowing", "nothingToClear", "roomChangesOff", "imported", "silentEvent")}
     late = user("beforeJoin")
     room = anna.room("Tea", *members.values())
     members["left"].post(f"{room.path}/leave")
@@ -246,6 +246,7 @@ def test_each_documented_reason_is_given(devices, tmp_path):
     members["nothingToClear"].put(f"{room.path}/read-marker", {"messageId": sent["id"]})
     check(anna.delete(room.message(sent["id"])), "nothingToClear")
     check(anna.patch(room.path, {"topic": "tea"}), "roomChangesOff")
+    check(anna.put(room.message(new_id()), {"type": "position", "silent": True}), "silentEvent")
     (imported,) = world.admin.ingest_all([
         {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": "old",
          "sentAt": "2001-02-03T04:05:06.000Z"}])

@@ -55,6 +55,15 @@ def test_words_are_found_in_any_order_and_case(anna, ben, room):
     assert texts(ben, "kettle nothing", roomId=room.id) == []
 
 
+def test_changed_data_of_an_app_is_found_and_the_old_is_not(anna, ben, room):
+    sent = anna.put(room.message(new_id()), {"type": "order", "data": {"state": "packed"}, "text": "parcel"})
+    anna.patch(room.message(sent["id"]), {"data": {"state": "delivered"}})
+    follow(anna)
+    for word in ("delivered", "parcel"):
+        assert [result["message"]["id"] for result in found(ben, word, roomId=room.id)] == [sent["id"]]
+    assert found(ben, "packed", roomId=room.id) == []
+
+
 def test_threads_and_an_app_s_own_parts_are_found(anna, ben, room):
     root = anna.send(room, "where is the samovar")
     reply = ben.put(room.message(new_id()), {"text": "in the pantry", "threadId": root["id"]})

@@ -82,6 +82,15 @@ private let everyEvent: [ChatEvent] =
     .room(id(4), .annotations(.reactionAdded(id(7), at: .room(3), by: user, emoji: "👍"))),
     .room(id(4), .messages(.sent(id(7), author: user, thread: nil, .plain("hello 👋")))),
     .room(id(4), .messages(.edited(id(7), at: .room(3), .plain("bye")))),
+    .room(id(4), .messages(.edited(id(7), at: .room(3), MessageEdit(text: nil, customBody: "{}")))),
+    .room(id(4), .messages(.edited(id(7), at: .room(3), MessageEdit(text: "", customBody: "")))),
+    .room(
+      id(4),
+      .messages(
+        .sent(
+          id(7), author: user, thread: nil,
+          MessageContent(
+            text: "", details: MessageDetails(custom: CustomPart(type: "a", body: "{}", isSilent: true)))))),
     .room(id(4), .messages(.deleted(id(7), at: .room(3)))),
     .room(id(4), .reading(.markerMoved(user, to: id(7), ordinal: 3))),
     .server(

@@ -18,13 +18,15 @@ package struct KnownMessage: Hashable, Sendable {
   package var isDeleted: Bool
   /// Whether it was sent with attachments or a custom part. If so, its text may be empty.
   package var hasParts: Bool
+  /// Whether it was sent with a custom part, whose body can be edited.
+  package var isCustom: Bool
   /// The fingerprint of the message as it was first sent. Nil if it was erased; then no retry can be recognised.
   package var fingerprint: Fingerprint?
 
   package init(
     author: UserID, location: MessageLocation, replies: UInt64 = 0, sent: Stamp, sentAt: Timestamp,
     revision: LogPosition, isDeleted: Bool, fingerprint: Fingerprint?, revisedAt: Timestamp? = nil,
-    hasParts: Bool = false
+    hasParts: Bool = false, isCustom: Bool = false
   ) {
     self.author = author
     self.location = location
@@ -34,6 +36,7 @@ package struct KnownMessage: Hashable, Sendable {
     self.revision = revision
     self.isDeleted = isDeleted
     self.hasParts = hasParts
+    self.isCustom = isCustom
     self.fingerprint = fingerprint
     self.revisedAt = revisedAt
   }

@@ -44,16 +44,35 @@ package final class MessageDetails: Sendable {
 
 extension MessageDetails {
   /// The details after an edit has replaced the mentions; nil if the message is plain now.
-  package static func edited(_ details: MessageDetails?, _ mentions: Mentions) -> MessageDetails? {
+  package static func mentioning(_ details: MessageDetails?, _ mentions: Mentions) -> MessageDetails? {
     guard let details else { return mentions.isEmpty ? nil : MessageDetails(mentions: mentions) }
     if mentions.isEmpty, details.replyTo == nil, details.attachments.isEmpty, details.custom == nil { return nil }
     return MessageDetails(
       replyTo: details.replyTo, at: details.replyLocation, mentions: mentions, attachments: details.attachments,
       custom: details.custom)
   }
+
+  /// The details after an edit has replaced the body of the custom part. A message without a custom part gets none.
+  func replacing(customBody: String) -> MessageDetails {
+    MessageDetails(
+      replyTo: replyTo, at: replyLocation, mentions: mentions, attachments: attachments,
+      custom: custom.map { CustomPart(type: $0.type, body: customBody, isSilent: $0.isSilent) })
+  }
 }
 
 extension MessageContent {
+  /// Whether the message neither counts as unread nor notifies.
+  package var isSilent: Bool { details?.custom?.isSilent ?? false }
+
+  /// The content after an edit. An erased edit leaves neither a text nor mentions.
+  package func edited(by edit: MessageEdit?) -> MessageContent {
+    guard let edit else { return MessageContent(text: "", details: .mentioning(details, Mentions())) }
+    var content = self
+    if let text = edit.text { content = MessageContent(text: text, details: .mentioning(details, edit.mentions)) }
+    if let customBody = edit.customBody { content.details = content.details?.replacing(customBody: customBody) }
+    return content
+  }
+
   /// The content of a reply, with the location of the message that it replies to.
   func replying(at location: MessageLocation?) -> MessageContent {
     guard let location, let details else { return self }
@@ -136,21 +155,29 @@ package struct CustomPart: Sendable, Hashable {
   package var type: String
   /// A JSON value, as text.
   package var body: String
+  /// Whether the message neither counts as unread nor notifies. Never changes.
+  package var isSilent: Bool
 
-  package init(type: String, body: String) {
+  package init(type: String, body: String, isSilent: Bool = false) {
     self.type = type
     self.body = body
+    self.isSilent = isSilent
   }
 }
 
-/// The text and the mentions that replace those of a message. Everything else stays.
+/// What replaces parts of a message. Everything else stays.
 package struct MessageEdit: Sendable, Hashable {
-  package var text: String
+  /// Nil if the text and the mentions stay.
+  package var text: String?
+  /// They are replaced together with the text.
   package var mentions: Mentions
+  /// The new body of the custom part; nil if it stays.
+  package var customBody: String?
 
-  package init(text: String, mentions: Mentions = Mentions()) {
+  package init(text: String?, mentions: Mentions = Mentions(), customBody: String? = nil) {
     self.text = text
     self.mentions = mentions
+    self.customBody = customBody
   }
 
   package static func plain(_ text: String) -> MessageEdit { MessageEdit(text: text) }

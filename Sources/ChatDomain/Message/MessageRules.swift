@@ -13,10 +13,14 @@ enum MessageRules {
     if let custom = message.custom { try self.custom(custom) }
   }
 
-  /// - Parameter hasParts: whether the message has attachments or a custom part, which an edit does not change.
-  static func edit(_ edit: MessageEdit, hasParts: Bool) throws(Rejection) {
-    try text(edit.text, hasParts: hasParts)
+  /// No edit adds or removes attachments or a custom part.
+  static func edit(_ edit: MessageEdit, of message: KnownMessage) throws(Rejection) {
+    if let text = edit.text { try self.text(text, hasParts: message.hasParts) }
     try mentions(edit.mentions)
+    if let customBody = edit.customBody {
+      guard message.isCustom else { throw .customTypeMissing }
+      try self.customBody(customBody)
+    }
   }
 
   /// A message must not be empty: without attachments or a custom part, it needs a text.
@@ -33,7 +37,11 @@ enum MessageRules {
     guard !custom.type.isEmpty, custom.type.utf8.count <= Limits.customTypeBytes,
       custom.type.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
     else { throw .customTypeMalformed }
-    guard custom.body.utf8.count <= Limits.customBodyBytes else { throw .customBodyTooLong }
+    try customBody(custom.body)
+  }
+
+  private static func customBody(_ body: String) throws(Rejection) {
+    guard body.utf8.count <= Limits.customBodyBytes else { throw .customBodyTooLong }
   }
 
   /// One visible grapheme, or a name between colons such as `:party_parrot:`. Whether a grapheme is an emoji is not

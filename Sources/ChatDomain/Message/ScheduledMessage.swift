@@ -35,7 +35,7 @@ extension ScheduledMessage {
     var message = self
     if let sendAt = edit.sendAt { message.sendAt = sendAt }
     if let text = edit.text { message.content.text = text }
-    if let mentions = edit.mentions { message.content.details = .edited(content.details, mentions) }
+    if let mentions = edit.mentions { message.content.details = .mentioning(content.details, mentions) }
     return message
   }
 }

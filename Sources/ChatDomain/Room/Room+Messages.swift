@@ -25,7 +25,8 @@ extension RoomEvent.Messages: EventFamily {
   var textBytes: Int {
     switch self {
     case .sent(_, _, _, let content): content?.textBytes ?? 0
-    case .edited(_, _, let edit): edit.map { $0.text.byteCount + entryBytes($0.mentions.users) } ?? 0
+    case .edited(_, _, let edit):
+      edit.map { $0.text.byteCount + $0.customBody.byteCount + entryBytes($0.mentions.users) } ?? 0
     case .deleted: 0
     }
   }
@@ -47,9 +48,10 @@ extension Fingerprint {
       .id(message.thread?.uuid), .id(message.replyTo?.uuid), .text(message.custom?.type), .text(message.custom?.body),
       .number(Int64(message.attachments.count)),
     ]
-    return Fingerprint(
+    let all =
       plain + parts + message.attachments.flatMap { [.id($0.media.uuid), .text($0.name)] }
-        + fields(of: message.mentions))
+      + fields(of: message.mentions)
+    return Fingerprint(message.custom?.isSilent == true ? all + [.text("silent")] : all)
   }
 
   /// - Parameter thread: the root of the thread that it was sent to; nil for the room's timeline.
@@ -64,6 +66,10 @@ extension Fingerprint {
   }
 
   static func messageEdit(_ id: MessageID, _ edit: MessageEdit) -> Fingerprint {
+    if let customBody = edit.customBody {
+      return Fingerprint(
+        [.text("message.edit-data"), .id(id.uuid), .text(edit.text), .text(customBody)] + fields(of: edit.mentions))
+    }
     let plain: [Field] = [.text("message.edit"), .id(id.uuid), .text(edit.text)]
     return Fingerprint(edit.mentions.isEmpty ? plain : plain + fields(of: edit.mentions))
   }
@@ -156,7 +162,7 @@ extension RoomDecider {
     return .record([.messages(.sent(id, author: try actor(), thread: thread, content))])
   }
 
-  /// Only the author can edit. Recorded even when nothing changes: the event has the idempotency key by which a late
+  /// Only the author can edit the text, and the body of a custom part. Recorded even when nothing changes: the event has the idempotency key by which a late
   /// retry is recognised.
   private func editMessage(
     _ id: MessageID, _ edit: MessageEdit, _ directory: borrowing some Directory
@@ -167,7 +173,7 @@ extension RoomDecider {
     if let done = try doneBefore() { return done }
     guard !target.isDeleted else { throw .messageDeleted }
     _ = try openRoom()
-    try MessageRules.edit(edit, hasParts: target.hasParts)
+    try MessageRules.edit(edit, of: target)
     return .record([.messages(.edited(id, at: target.location, edit))], revision: target.revision)
   }
 

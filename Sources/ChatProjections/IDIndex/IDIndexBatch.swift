@@ -100,7 +100,7 @@ struct IDIndexBatch {
     try noteReply(at: location, in: room)
     try insertMessage.run(
       room, message, author, location, recorded.stamp, recorded.occurredAt, recorded.position,
-      content?.hasParts == true, fingerprint)
+      Int64(StoredParts(content).rawValue), fingerprint)
     return KnownIDFilter.entry(message, in: room)
   }
 

@@ -39,11 +39,12 @@ package struct IDIndexQueries: ReadModelQueries {
     let (replies, sent) = try (row.unsigned(), row.stamp())
     let (sentAt, revision) = try (row.time(), row.position())
     let revisedAt = try row.optional { try $0.time() }
-    let (isDeleted, hasParts) = try (row.number() != 0, row.number() != 0)
+    let isDeleted = try row.number() != 0
+    let parts: StoredParts = try row.choice()
     return KnownMessage(
       author: author, location: location, replies: replies, sent: sent, sentAt: sentAt, revision: revision,
       isDeleted: isDeleted, fingerprint: try row.optional { try $0.fingerprint() }, revisedAt: revisedAt,
-      hasParts: hasParts)
+      hasParts: parts != .none, isCustom: parts == .custom)
   }
 
   /// IDs under which a message was ever scheduled, even if it was sent, cancelled or failed.

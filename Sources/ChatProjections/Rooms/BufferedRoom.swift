@@ -70,9 +70,9 @@ final class BufferedRoom {
     return Array(unseen.keys)
   }
 
-  /// Counts a deleted message.
-  /// - Returns: false if the message was deleted before.
-  func delete(_ ordinal: UInt64, _ database: Database) throws -> Bool {
+  /// Counts a message that was deleted, or a silent one that was sent.
+  /// - Returns: false if the message did not count before either.
+  func uncount(_ ordinal: UInt64, _ database: Database) throws -> Bool {
     guard try insert(ordinal, into: .deletions(in: id), database) else { return false }
     change { $0.deletedCount += 1 }
     return true

@@ -1,7 +1,7 @@
 import ChatPrimitives
 import GRDB
 
-/// Sets of a room's ordinals: the deleted messages, those that mention everyone, and those that mention one user. The
+/// Sets of a room's ordinals: the messages that count for nobody, those that mention everyone, and those that mention one user. The
 /// number of elements up to an ordinal is found in a number of steps that grows with the logarithm of the room's
 /// history.
 ///
@@ -111,7 +111,7 @@ struct OrdinalOwner: Hashable {
       + (user?.uuid.bytes ?? [])
   }
 
-  /// The deleted messages.
+  /// The messages that count for nobody: deleted messages, and silent ones.
   /// - Parameter thread: the ordinal of the thread's root; zero for the room's own timeline. Also applies to the
   ///   functions below.
   static func deletions(in room: RoomID, thread: UInt64 = 0) -> OrdinalOwner { OrdinalOwner(.deletions, room, thread) }
@@ -124,8 +124,8 @@ struct OrdinalOwner: Hashable {
     OrdinalOwner(.user, room, thread, user)
   }
 
-  /// The messages that do not count for the user, because the user blocked the sender when they were sent. Deleted
-  /// messages are not in it.
+  /// The messages that do not count for the user, because the user blocked the sender when they were sent. Messages
+  /// that count for nobody are not in it.
   static func leftOut(for user: UserID, in room: RoomID, thread: UInt64 = 0) -> OrdinalOwner {
     OrdinalOwner(.leftOut, room, thread, user)
   }

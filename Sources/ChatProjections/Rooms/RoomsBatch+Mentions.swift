@@ -27,14 +27,18 @@ extension RoomsBatch {
   ) throws {
     let before = try stored(at: location, in: room)
     guard !before.isEmpty || !mentions.isEmpty else { return }
-    let deletions = OrdinalOwner.deletions(in: room.id, thread: location.thread)
-    guard try !room.set(deletions).contains(location.ordinal, database) else { return }
     let after = try Set(
       mentioned(by: mentions, in: room).filter { try before.contains($0) || canMention($0, except: blocking) })
     for user in before where !after.contains(user) { try remove(user, at: location, from: room) }
     for user in after where !before.contains(user) {
       try add(user, at: location, except: blocking, to: room)
     }
+  }
+
+  /// Whether a message counts for anybody. A deleted message and a silent one do not.
+  func counts(at location: MessageLocation, in room: BufferedRoom) throws -> Bool {
+    let uncounted = OrdinalOwner.deletions(in: room.id, thread: location.thread)
+    return try !room.set(uncounted).contains(location.ordinal, database)
   }
 
   func removeMentions(at location: MessageLocation, from room: BufferedRoom) throws {

@@ -10,7 +10,8 @@ import GRDB
 /// its author.
 extension RoomsBatch {
   mutating func sendInThread(
-    _ message: MessageID, in thread: ThreadLocation, by author: UserID, _ mentions: Mentions?, in room: BufferedRoom,
+    _ message: MessageID, in thread: ThreadLocation, by author: UserID, _ content: MessageContent?,
+    in room: BufferedRoom,
     _ recorded: RecordedEvent
   ) throws {
     guard room.row != nil else { return }
@@ -21,6 +22,8 @@ extension RoomsBatch {
       try follow(root: thread.root.ordinal, follower, from: before, in: room)
     }
     try moveThreadMarker(of: author, to: message, at: thread.location, in: room, recorded.occurredAt)
+    if content?.isSilent == true { return try uncount(thread.location, in: room) }
+    let mentions = content?.details?.mentions
     try LeftOutMessages.add(blocking.members, .unread, at: thread.location, in: room, database)
     try addMentionedFollowers(mentions, at: thread.location, except: blocking, in: room)
     try addMentions(mentions, at: thread.location, except: blocking, to: room)
@@ -108,14 +111,19 @@ extension RoomsBatch {
   func deleteInThread(_ location: MessageLocation, in room: BufferedRoom) throws {
     try noteReply(at: location, in: room)
     guard let last = try end(ofThread: location.thread, in: room.id)?.ordinal, location.ordinal >= 1,
-      location.ordinal <= last,
-      try room.insert(location.ordinal, into: .deletions(in: room.id, thread: location.thread), database)
+      location.ordinal <= last
     else { return }
-    try CachedStatement(
-      database, "UPDATE thread SET deletedCount = deletedCount + 1, changed = ? WHERE roomId = ? AND root = ?"
-    ).run(position, room.id, location.thread)
+    try uncount(location, in: room)
     try LeftOutMessages.remove(.unread, at: location, from: room, database)
     try removeMentions(at: location, from: room)
+  }
+
+  /// Counts a reply that was deleted, or a silent one that was sent.
+  private func uncount(_ location: MessageLocation, in room: BufferedRoom) throws {
+    let isNew = try room.insert(location.ordinal, into: .deletions(in: room.id, thread: location.thread), database)
+    try CachedStatement(
+      database, "UPDATE thread SET deletedCount = deletedCount + ?, changed = ? WHERE roomId = ? AND root = ?"
+    ).run(isNew ? UInt64(1) : 0, position, room.id, location.thread)
   }
 
   /// An edit can change how many replies mention a follower.

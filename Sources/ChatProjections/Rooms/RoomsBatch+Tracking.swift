@@ -4,11 +4,18 @@ import ChatPrimitives
 /// Updates the counts of a room's tracked members with each event. If a marker moves back, or forward to a message that
 /// is not the last, the member's counts are computed again when the batch is written.
 extension RoomsBatch {
+  /// The members for whom a message counts as unread.
+  enum Counted {
+    case everyone(except: Set<UserID>)
+    case nobody
+  }
+
   /// Call this before moving the marker of the message's author. Writes the rows of all tracked members, because they
   /// contain the room's last activity.
-  /// - Parameter leftOut: the members for whom the message does not count.
-  func countMessage(except leftOut: Set<UserID>, in room: BufferedRoom) throws {
-    for member in try room.trackedMembers(database) {
+  func countMessage(_ counted: Counted, in room: BufferedRoom) throws {
+    let members = try room.trackedMembers(database)
+    guard case .everyone(let leftOut) = counted else { return }
+    for member in members {
       member.change { if !leftOut.contains($0.user) { $0.tracked?.unreadCount += 1 } }
     }
   }

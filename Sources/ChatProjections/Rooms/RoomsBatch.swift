@@ -164,7 +164,7 @@ struct RoomsBatch {
     case .sent(let message, let author, nil, let content):
       try send(message, author, content, in: room, recorded)
     case .sent(let message, let author, let thread?, let content):
-      try sendInThread(message, in: thread, by: author, content?.details?.mentions, in: room, recorded)
+      try sendInThread(message, in: thread, by: author, content, in: room, recorded)
     case .edited(_, let location, let edit):
       try noteReply(at: location, in: room)
       if location.isInThread {
@@ -172,6 +172,8 @@ struct RoomsBatch {
       } else {
         self.edit(location.ordinal, edit, in: room, recorded)
       }
+      if let edit, edit.text == nil { break }
+      guard try counts(at: location, in: room) else { break }
       let mentions = edit?.mentions ?? Mentions()
       let blocking =
         mentions.isEmpty ? .none : try blockingMembers(ofEditBy: recorded.actor, at: location, in: room)
@@ -298,13 +300,15 @@ struct RoomsBatch {
         details: content?.details, sentAt: recorded.occurredAt, position: recorded.position,
         revision: recorded.position, editedAt: nil, deletedAt: nil)
     }
-    let blocking = try blockingMembers(of: author, in: room)
+    let isSilent = content?.isSilent ?? false
+    let blocking = isSilent ? .none : try blockingMembers(of: author, in: room)
+    if isSilent { _ = try room.uncount(ordinal, database) }
     try LeftOutMessages.add(blocking.members, .unread, at: .room(ordinal), in: room, database)
-    try countMessage(except: blocking.members, in: room)
+    try countMessage(isSilent ? .nobody : .everyone(except: blocking.members), in: room)
     let sender = try room.member(author, database)
     sender.change { $0.read(to: message, ordinal: ordinal, recorded) }
     countReading(of: sender, in: room)
-    if let details = content?.details {
+    if !isSilent, let details = content?.details {
       try addMentions(details.mentions, at: .room(ordinal), except: blocking, to: room)
     }
   }
@@ -321,11 +325,12 @@ struct RoomsBatch {
 
   private func delete(_ ordinal: UInt64, in room: BufferedRoom, _ recorded: RecordedEvent) throws {
     guard let last = room.row?.lastOrdinal, ordinal >= 1, ordinal <= last else { return }
-    guard try room.delete(ordinal, database) else { return }
-    let leftOut = try LeftOutMessages.remove(.unread, at: .room(ordinal), from: room, database)
-    try countDeletion(of: ordinal, except: leftOut, in: room)
-    try removeMentions(at: .room(ordinal), from: room)
-    guard ordinal == last else { return }
+    if try room.uncount(ordinal, database) {
+      let leftOut = try LeftOutMessages.remove(.unread, at: .room(ordinal), from: room, database)
+      try countDeletion(of: ordinal, except: leftOut, in: room)
+      try removeMentions(at: .room(ordinal), from: room)
+    }
+    guard ordinal == last, room.row?.lastMessage?.deletedAt == nil else { return }
     room.change {
       $0.lastMessage?.text = ""
       $0.lastMessage?.details = nil

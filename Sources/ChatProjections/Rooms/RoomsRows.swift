@@ -24,10 +24,10 @@ package struct MessageRow: Sendable, Hashable {
 
   package var location: MessageLocation { MessageLocation(thread: thread, ordinal: ordinal) }
 
-  /// Replaces the text and the mentions with those of the edit. The other details stay.
+  /// Replaces what the edit changes.
   mutating func edit(_ edit: MessageEdit?) {
-    text = edit?.text ?? ""
-    details = MessageDetails.edited(details, edit?.mentions ?? Mentions())
+    let content = MessageContent(text: text, details: details).edited(by: edit)
+    (text, details) = (content.text, content.details)
   }
 }
 
@@ -54,7 +54,7 @@ package struct RoomRow: Sendable, Hashable {
   package var archived: Stamp?
   package var lastOrdinal: UInt64
   package var memberCount: UInt64
-  /// The number of its deleted messages.
+  /// The number of its messages that count for nobody: deleted messages, and silent ones.
   package var deletedCount: UInt64
   /// Where the last message was sent; where the room was created if there is none. Room lists are sorted by it.
   package var activity: LogPosition

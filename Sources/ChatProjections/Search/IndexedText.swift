@@ -13,25 +13,34 @@ struct IndexedText {
   var sentAt: Timestamp
   var hasMedia: Bool
   var type: TypeHash
+  /// How many bytes at the beginning of `extra` are the names of the files. An edit does not change them.
+  var nameBytes: Int
   /// The message's text, in UTF-8.
   var text: [UInt8]
-  /// Other content that is searched: the names of the files, and the values in the custom part. An edit does not change
-  /// it.
+  /// Other content that is searched: the names of the files, and then the values in the custom part.
   var extra: [UInt8]
 
   static let betweenParts = UInt8(ascii: "\n")
 
   var isEmpty: Bool { text.isEmpty && extra.isEmpty }
 
-  /// The content of a message, besides its text, that is searched.
-  static func extra(of content: MessageContent) -> [UInt8] {
-    guard let details = content.details else { return [] }
+  /// Replaces what the edit changes.
+  mutating func edit(_ edit: MessageEdit?) {
+    guard let edit else {
+      text = []
+      return
+    }
+    if let text = edit.text { self.text = Array(text.utf8) }
+    if let customBody = edit.customBody { extra = extra.prefix(nameBytes) + JSONWords.values(of: customBody) }
+  }
+
+  /// The names of the files, of the content that is searched besides the text.
+  static func names(in details: MessageDetails) -> [UInt8] {
     var bytes: [UInt8] = []
     for name in details.attachments.compactMap(\.name) {
       bytes.append(contentsOf: name.utf8)
       bytes.append(betweenParts)
     }
-    if let custom = details.custom { bytes.append(contentsOf: JSONWords.values(of: custom.body)) }
     return bytes
   }
 }

@@ -28,8 +28,8 @@ struct SearchBatch {
     insertIndexedText = try CachedStatement(
       database,
       """
-      INSERT INTO wording (isGone, position, room, thread, ordinal, sender, sentAt, hasMedia, type, text, extra)
-      VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO wording (isGone, position, room, thread, ordinal, sender, sentAt, hasMedia, type, nameBytes, text, extra)
+      VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     insertPlace = try CachedStatement(
       database,
@@ -62,7 +62,7 @@ struct SearchBatch {
     case .messages(.sent(_, let author, let thread, let content)):
       try send(by: author, thread, content, in: id, recorded)
     case .messages(.edited(_, let location, let edit)):
-      try self.edit(location, edit?.text ?? "", in: id, recorded.position)
+      try self.edit(location, edit, in: id, recorded.position)
     case .messages(.deleted(_, let location)):
       if let room = try room(id), let old = try indexedText(at: location, in: room) { try erase(old.position) }
     case .lifecycle(.deleted):
@@ -126,28 +126,30 @@ struct SearchBatch {
       rooms[id] = .some(room)
       location = .room(room.lastOrdinal)
     }
+    let details = content?.details
+    let names = details.map(IndexedText.names) ?? []
+    let values = details?.custom.map { JSONWords.values(of: $0.body) } ?? []
     try add(
       IndexedText(
         position: recorded.position, room: room.number, location: location, sender: author, sentAt: recorded.occurredAt,
-        hasMedia: content?.details?.attachments.isEmpty == false,
-        type: TypeHash(content?.details?.custom?.type), text: Array((content?.text ?? "").utf8),
-        extra: content.map(IndexedText.extra) ?? []))
+        hasMedia: details?.attachments.isEmpty == false, type: TypeHash(details?.custom?.type), nameBytes: names.count,
+        text: Array((content?.text ?? "").utf8), extra: names + values))
   }
 
   private mutating func edit(
-    _ location: MessageLocation, _ text: String, in id: RoomID, _ position: LogPosition
+    _ location: MessageLocation, _ edit: MessageEdit?, in id: RoomID, _ position: LogPosition
   ) throws {
     guard let room = try room(id), var indexedText = try indexedText(at: location, in: room) else { return }
     try erase(indexedText.position)
     indexedText.position = position
-    indexedText.text = Array(text.utf8)
+    indexedText.edit(edit)
     try add(indexedText)
   }
 
   private mutating func add(_ indexedText: IndexedText) throws {
     try insertIndexedText.run(
       indexedText.position, indexedText.room, indexedText.location, indexedText.sender, indexedText.sentAt,
-      indexedText.hasMedia, indexedText.type.bytes, indexedText.text, indexedText.extra)
+      indexedText.hasMedia, indexedText.type.bytes, Int64(indexedText.nameBytes), indexedText.text, indexedText.extra)
     try insertPlace.run(indexedText.room, indexedText.location, indexedText.position)
     try open(SearchShard(of: indexedText.position))
     shard?.note(indexedText.sentAt)

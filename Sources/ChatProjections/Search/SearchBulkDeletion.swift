@@ -71,7 +71,7 @@ enum SearchBulkDeletion {
         """
         SELECT position, isGone OR isClosed, room, thread, ordinal,
           iif(isClosed, zeroblob(length(sender)), sender), sentAt, hasMedia,
-          iif(isClosed, zeroblob(length(type)), type), iif(isClosed, zeroblob(length(text)), text),
+          iif(isClosed, zeroblob(length(type)), type), nameBytes, iif(isClosed, zeroblob(length(text)), text),
           iif(isClosed, zeroblob(length(extra)), extra)
         FROM (SELECT *, EXISTS (SELECT 1 FROM closing WHERE closing.room = wording.room) AS isClosed FROM wording)
         """, key: 1)

@@ -11,7 +11,7 @@ package struct SearchProjection: Projection {
   package typealias Queries = SearchQueries
 
   package static let name = "search"
-  package static let schemaVersion = 5
+  package static let schemaVersion = 6
   package static let needsUpkeep = true
   /// Requests do not wait for it; a search returns the position that it has reached.
   package static let isAwaited = false
@@ -55,6 +55,7 @@ package struct SearchProjection: Projection {
           sentAt INTEGER NOT NULL,
           hasMedia INTEGER NOT NULL,
           type BLOB NOT NULL,
+          nameBytes INTEGER NOT NULL,
           text BLOB NOT NULL,
           extra BLOB NOT NULL
         ) STRICT;

@@ -132,7 +132,7 @@ extension IndexedText {
     ).run(position) > 0
   }
 
-  static let columns = "position, room, thread, ordinal, sender, sentAt, hasMedia, type, text, extra"
+  static let columns = "position, room, thread, ordinal, sender, sentAt, hasMedia, type, nameBytes, text, extra"
 
   /// Reads a row with the columns `columns`.
   /// - Returns: nil if `isWanted` returns false. It is called before the text is read.
@@ -156,6 +156,6 @@ extension IndexedText {
     let type = TypeHash(stored: try row.bytes())
     self.init(
       position: position, room: room, location: location, sender: sender, sentAt: sentAt, hasMedia: hasMedia,
-      type: type, text: [], extra: [])
+      type: type, nameBytes: try row.narrow(), text: [], extra: [])
   }
 }

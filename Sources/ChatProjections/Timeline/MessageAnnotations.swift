@@ -1,3 +1,4 @@
+package import ChatDomain
 package import ChatPrimitives
 
 /// The quote, the thread, the reactions and the pin of a message, as one reader sees them. Most messages have none.
@@ -73,8 +74,9 @@ package struct PinPage: Sendable, Hashable {
 /// The current text of a message, or an earlier one.
 package struct MessageVersion: Sendable, Hashable {
   package var text: String
-  package var mentionedUsers: [UserID]
-  package var mentionsEveryone: Bool
+  package var mentions: Mentions
+  /// The body of the custom part; nil if the message has none.
+  package var customBody: String?
   package var writtenAt: Timestamp
   package var position: LogPosition
 }

@@ -71,12 +71,14 @@ extension TimelineBatch {
 
   /// Stores the text and the mentions that an edit is about to replace.
   func keepRevision(_ message: MessageRow) throws {
-    let mentions = message.details?.mentions ?? Mentions()
-    let bytes = mentions.isEmpty ? nil : try DetailsCodec.encode(MessageDetails(mentions: mentions))
+    let (mentions, custom) = (message.details?.mentions ?? Mentions(), message.details?.custom)
+    let bytes =
+      mentions.isEmpty && custom == nil
+      ? nil : try DetailsCodec.encode(MessageDetails(mentions: mentions, custom: custom))
     try CachedStatement(
       database,
       """
-      INSERT INTO revision (roomId, thread, ordinal, position, writtenAt, mentions, text) VALUES (?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO revision (roomId, thread, ordinal, position, writtenAt, details, text) VALUES (?, ?, ?, ?, ?, ?, ?)
       """
     ).run(message.room, message.location, message.revision, message.editedAt ?? message.sentAt, bytes, message.text)
   }

@@ -7,7 +7,7 @@ package struct TimelineProjection: Projection {
   package typealias Queries = TimelineQueries
 
   package static let name = "timeline"
-  package static let schemaVersion = 6
+  package static let schemaVersion = 7
 
   package static let needsUpkeep = true
 

@@ -16,16 +16,16 @@ extension TimelineQueries {
     let (earlier, isCut) = try CachedStatement(
       database,
       """
-      SELECT position, writtenAt, mentions, text FROM revision
+      SELECT position, writtenAt, details, text FROM revision
       WHERE roomId = ? AND thread = ? AND ordinal = ? AND position > ? ORDER BY position LIMIT ?
       """
     ).page(of: limit, room, location, start, limit + 1, bytes: { $0.contentBytes }) { row in
       let (position, time) = try (row.position(), row.time())
-      let mentions = try row.optionalDetails()?.mentions ?? Mentions()
-      return MessageVersion(try row.text(), mentions, time, position)
+      let details = try row.optionalDetails()
+      return MessageVersion(try row.text(), details, time, position)
     }
     let current = MessageVersion(
-      message.text, message.details?.mentions ?? Mentions(), message.editedAt ?? message.sentAt, message.revision)
+      message.text, message.details, message.editedAt ?? message.sentAt, message.revision)
     var budget = PageBudget()
     let all = isCut || current.position <= start ? earlier : earlier + [current]
     let versions = Array(all.prefix(limit).prefix { budget.take($0.contentBytes) })
@@ -35,11 +35,11 @@ extension TimelineQueries {
 }
 
 extension MessageVersion {
-  fileprivate var contentBytes: Int { text.jsonBytes }
+  fileprivate var contentBytes: Int { text.jsonBytes + (customBody?.utf8.count ?? 0) }
 
-  fileprivate init(_ text: String, _ mentions: Mentions, _ time: Timestamp, _ position: LogPosition) {
+  fileprivate init(_ text: String, _ details: MessageDetails?, _ time: Timestamp, _ position: LogPosition) {
     self.init(
-      text: text, mentionedUsers: mentions.users, mentionsEveryone: mentions.everyone, writtenAt: time,
+      text: text, mentions: details?.mentions ?? Mentions(), customBody: details?.custom?.body, writtenAt: time,
       position: position)
   }
 }

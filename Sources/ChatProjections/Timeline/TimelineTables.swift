@@ -68,7 +68,7 @@ enum TimelineTables {
           ordinal INTEGER NOT NULL,
           position INTEGER NOT NULL,
           writtenAt INTEGER NOT NULL,
-          mentions BLOB,
+          details BLOB,
           text TEXT NOT NULL,
           PRIMARY KEY (roomId, thread, ordinal, position)
         ) STRICT, WITHOUT ROWID;

@@ -124,6 +124,8 @@ extension FanOut {
     case left
     /// The user had blocked the user who caused the event. Only operators can see this reason.
     case blocked
+    /// The message is an app's own event that was sent as silent.
+    case silentEvent
     /// The user's account was disabled.
     case accountDisabled
     /// The user had muted the room until a later time.
@@ -164,6 +166,8 @@ extension PushEvent {
       if user == actor {
         // Sending marks the room as read, so a device that gets no reminder still needs the new badge.
         context.wasScheduled ? [.reminder, .sent] : [.sent]
+      } else if isSilent {
+        [.message, .roomChange]
       } else if message.isMention(of: user, in: context) {
         [.mention]
       } else if message.thread != nil, context.followers.contains(user) {
@@ -204,6 +208,7 @@ extension FanOut.Recipient {
     }
     // An update shows nothing of the user who caused it.
     if hasBlockedActor, kind != .update { return .blocked }
+    if event.isSilent, kind.alert != nil { return .silentEvent }
     if isDisabled { return .accountDisabled }
     if let alert = kind.alert {
       if let until = member?.mutedUntil, until > event.time { return .mutedRoom }
@@ -233,6 +238,11 @@ extension PushEvent {
   fileprivate func isDeparture(of user: UserID) -> Bool {
     guard case .departed(_, user) = change else { return false }
     return true
+  }
+
+  fileprivate var isSilent: Bool {
+    guard case .message(_, let message) = change else { return false }
+    return message.content?.isSilent ?? false
   }
 
   fileprivate var isInThread: Bool {

@@ -64,9 +64,7 @@ struct OutboxWriter {
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
     case .messages(.edited(let message, _, let edit)):
-      try CachedStatement(
-        database, "UPDATE pushContent SET text = ? WHERE roomId = ? AND messageId = ? AND ordinal IS NOT NULL"
-      ).run(PushContent.beginning(of: edit?.text ?? "", bytes: PushContent.textBytes), room, message)
+      try self.edit(message, edit ?? .plain(""), in: room)
     case .messages(.deleted(let message, _)):
       try CachedStatement(
         database,
@@ -83,6 +81,19 @@ struct OutboxWriter {
     case .lifecycle, .sharing, .members, .messages(.sent), .annotations(.reactionAdded), .annotations(.pinned),
       .annotations(.unpinned), .reading, .threads, .scheduling, .reports, .erased:
       break
+    }
+  }
+
+  private func edit(_ message: MessageID, _ edit: MessageEdit, in room: RoomID) throws {
+    if let text = edit.text {
+      try CachedStatement(
+        database, "UPDATE pushContent SET text = ? WHERE roomId = ? AND messageId = ? AND ordinal IS NOT NULL"
+      ).run(PushContent.beginning(of: text, bytes: PushContent.textBytes), room, message)
+    }
+    if let customBody = edit.customBody {
+      try CachedStatement(
+        database, "UPDATE pushContent SET customBody = ? WHERE roomId = ? AND messageId = ? AND customType IS NOT NULL"
+      ).run(customBody, room, message)
     }
   }
 

@@ -8,7 +8,8 @@ extension Rejection {
   private static let fields: [Rejection: String] = [
     .emptyText: "/text", .textTooLong: "/text", .replyElsewhere: "/replyTo",
     .tooManyMentions: "/mentions/users", .tooManyAttachments: "/attachments", .customTypeMalformed: "/type",
-    .customBodyTooLong: "/data", .roomNameEmpty: "/name", .roomNameTooLong: "/name", .workspaceNameEmpty: "/name",
+    .customBodyTooLong: "/data", .customTypeMissing: "/data",
+    .roomNameEmpty: "/name", .roomNameTooLong: "/name", .workspaceNameEmpty: "/name",
     .workspaceNameTooLong: "/name", .topicTooLong: "/topic", .directMembersOutOfRange: "/memberIds",
     .nicknameEmpty: "/nickname", .nicknameTooLong: "/nickname", .emailMalformed: "/email", .emailInUse: "/email",
     .externalIDMalformed: "/externalId", .externalIDInUse: "/externalId", .languageMalformed: "/language",

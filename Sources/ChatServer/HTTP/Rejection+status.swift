@@ -29,7 +29,8 @@ extension Rejection {
       .mediaNameMalformed, .nameMalformed, .inviteExpiryOutOfRange, .inviteUsesOutOfRange, .inviteRoleNotAllowed,
       .roleNotAllowed, .topicTooLong,
       .workspaceNameEmpty, .workspaceNameTooLong, .directMembersOutOfRange, .notAThreadRoot, .replyElsewhere,
-      .attachmentNameTooLong, .customTypeMalformed, .customBodyTooLong, .emojiMalformed, .tooManyMentions,
+      .attachmentNameTooLong, .customTypeMalformed, .customBodyTooLong, .customTypeMissing, .emojiMalformed,
+      .tooManyMentions,
       .tooManyAttachments, .sendingTimeOutOfRange, .cannotBlockSelf, .reportCommentTooLong, .reportNoteTooLong:
       .unprocessableContent
     }
@@ -98,6 +99,7 @@ extension Rejection {
     case .customTypeMalformed:
       "A type must have 1 to \(Limits.customTypeBytes) bytes and no control characters."
     case .customBodyTooLong: "data can have at most \(Limits.customBodyBytes) bytes of JSON, not counting white space."
+    case .customTypeMissing: "The message was sent without a type, so it has no data that can be changed."
     case .emojiMalformed:
       "A reaction must be one character or a name between colons, with at most \(Limits.emojiBytes) bytes."
     case .tooManyMentions: "A message can mention at most \(Limits.mentionsPerMessage) users."

@@ -36,10 +36,13 @@ struct MessageHandlers: Sendable {
   ) async throws -> TypedResponse<Message> {
     let id: MessageID = try context.id("messageId")
     let body = try await body.decoded()
-    let edit = MessageEdit(text: body.text, mentions: Mentions(body.mentions))
+    let edit = try MessageEdit(text: body.text, mentions: body.mentions, data: body.data)
     return try await change(.messages(.edit(id, edit)), id, context) { message, stamp in
-      message.text = edit.text
-      message.mentions = MessageMentions(edit.mentions)
+      if let text = edit.text {
+        message.text = text
+        message.mentions = MessageMentions(edit.mentions)
+      }
+      if let data = body.data { message.data = data }
       message.editedAt = stamp.time
       message.deletedAt = nil
     }
@@ -90,8 +93,9 @@ struct MessageHandlers: Sendable {
       let versions = page.versions.map { version in
         MessageVersion(
           text: version.text,
-          mentions: MessageMentions(Mentions(users: version.mentionedUsers, everyone: version.mentionsEveryone)),
-          writtenAt: version.writtenAt, position: version.position)
+          mentions: MessageMentions(version.mentions),
+          data: version.customBody.map { CanonicalJSON(unchecked: $0) }, writtenAt: version.writtenAt,
+          position: version.position)
       }
       return MessageHistory(versions: versions, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }

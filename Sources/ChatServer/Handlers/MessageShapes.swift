@@ -11,12 +11,12 @@ extension SendMessageRequest {
     guard text != nil || attachments?.isEmpty == false || type != nil else {
       throw Refusal.invalidField("The field \"text\" is missing.", at: "/text")
     }
-    if replyTo == nil, threadId == nil, mentions == nil, attachments == nil, type == nil, data == nil {
+    if replyTo == nil, threadId == nil, mentions == nil, attachments == nil, type == nil, data == nil, silent == nil {
       return .plain(text ?? "")
     }
     return NewMessage(
       text: text ?? "", replyTo: replyTo, thread: threadId, mentions: Mentions(mentions),
-      attachments: NewMessage.attachments(attachments), custom: try CustomPart(type: type, data: data))
+      attachments: NewMessage.attachments(attachments), custom: try CustomPart(type: type, data: data, silent: silent))
   }
 }
 
@@ -27,13 +27,29 @@ extension NewMessage {
 }
 
 extension CustomPart {
-  /// Nil if neither is given.
-  init?(type: String?, data: CanonicalJSON?) throws {
+  /// Nil if there is no type.
+  init?(type: String?, data: CanonicalJSON?, silent: Bool?) throws {
     guard let type else {
       guard data == nil else { throw Refusal.invalidField("The field \"data\" needs the field \"type\".") }
+      guard silent != true else {
+        throw Refusal.invalidField("The field \"silent\" needs the field \"type\".", at: "/silent")
+      }
       return nil
     }
-    self.init(type: type, body: (data ?? .null).canonicalText)
+    self.init(type: type, body: (data ?? .null).canonicalText, isSilent: silent ?? false)
+  }
+}
+
+extension MessageEdit {
+  /// - Parameter data: nil if it stays.
+  init(text: String?, mentions: Strict<MentionsRequest>?, data: CanonicalJSON?) throws(Refusal) {
+    guard text != nil || data != nil else {
+      throw Refusal.invalidField("Send text, data or both.", at: "/text")
+    }
+    guard text != nil || mentions == nil else {
+      throw Refusal.invalidField("The field \"mentions\" needs the field \"text\".", at: "/mentions")
+    }
+    self.init(text: text, mentions: Mentions(mentions), customBody: data?.canonicalText)
   }
 }
 
@@ -91,6 +107,7 @@ extension Message {
     if !details.attachments.isEmpty { attachments = details.attachments.map { MessageAttachment($0) } }
     type = details.custom?.type
     data = details.custom.map { CanonicalJSON(unchecked: $0.body) }
+    if details.custom?.isSilent == true { silent = true }
   }
 }
 

@@ -117,5 +117,6 @@ extension ScheduledMessage {
     if !details.attachments.isEmpty { attachments = details.attachments.map { MessageAttachment($0) } }
     type = details.custom?.type
     data = details.custom.map { CanonicalJSON(unchecked: $0.body) }
+    if details.custom?.isSilent == true { silent = true }
   }
 }

@@ -27,8 +27,8 @@ enum IngestOperation: String, CaseIterable {
     case .createRoom: [.as, .id, .name, .kind]
     case .joinRoom: [.as, .roomId, .key]
     case .leaveRoom: [.as, .roomId, .key]
-    case .sendMessage: [.as, .roomId, .id, .text, .replyTo, .threadId, .mentions, .attachments, .type, .data]
-    case .editMessage: [.as, .roomId, .id, .text, .mentions, .key]
+    case .sendMessage: [.as, .roomId, .id, .text, .replyTo, .threadId, .mentions, .attachments, .type, .data, .silent]
+    case .editMessage: [.as, .roomId, .id, .text, .mentions, .data, .key]
     case .deleteMessage: [.as, .roomId, .id, .key]
     case .addReaction, .removeReaction: [.as, .roomId, .messageId, .emoji, .key]
     case .pinMessage, .unpinMessage: [.as, .roomId, .messageId, .key]
@@ -95,7 +95,7 @@ enum IngestOperation: String, CaseIterable {
       return .messages(
         .edit(
           MessageID(try require(line.id, .id).uuid),
-          MessageEdit(text: try require(line.text, .text), mentions: Mentions(line.mentions))))
+          try MessageEdit(text: line.text, mentions: line.mentions, data: line.data)))
     case .deleteMessage: return .messages(.delete(MessageID(try require(line.id, .id).uuid)))
     case .addReaction:
       return .annotations(.react(try require(line.messageId, .messageId), try require(line.emoji, .emoji)))
@@ -137,12 +137,12 @@ extension IngestLine {
     guard text != nil || attachments?.isEmpty == false || type != nil else {
       throw Refusal.invalidField("The op \(op) needs one of the fields \"text\", \"attachments\" and \"type\".")
     }
-    if replyTo == nil, threadId == nil, mentions == nil, attachments == nil, type == nil, data == nil {
+    if replyTo == nil, threadId == nil, mentions == nil, attachments == nil, type == nil, data == nil, silent == nil {
       return .plain(text ?? "")
     }
     return NewMessage(
       text: text ?? "", replyTo: replyTo, thread: threadId, mentions: Mentions(mentions),
-      attachments: NewMessage.attachments(attachments), custom: try CustomPart(type: type, data: data))
+      attachments: NewMessage.attachments(attachments), custom: try CustomPart(type: type, data: data, silent: silent))
   }
 
   fileprivate func command() throws -> CommandID? {
@@ -167,6 +167,7 @@ extension IngestLine {
     if attachments != nil { present.append(.attachments) }
     if type != nil { present.append(.type) }
     if data != nil { present.append(.data) }
+    if silent != nil { present.append(.silent) }
     if emoji != nil { present.append(.emoji) }
     if name != nil { present.append(.name) }
     if kind != nil { present.append(.kind) }

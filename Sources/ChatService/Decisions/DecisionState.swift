@@ -339,7 +339,7 @@ extension DecisionState {
         sentAt: recorded.occurredAt, revision: recorded.position, isDeleted: false,
         fingerprint: fingerprint
           ?? content.map { .message($0, author: author, thread: thread?.root.message) },
-        hasParts: content?.hasParts ?? false)
+        hasParts: content?.hasParts ?? false, isCustom: content?.details?.custom != nil)
       recent.enter(message, for: key)
       if let thread {
         let root = MessageKey(room: room, message: thread.root.message)

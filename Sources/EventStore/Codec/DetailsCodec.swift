@@ -19,7 +19,7 @@ package enum DetailsCodec {
         return Attachment(
           media: media, content: Media(attachment.content), name: attachment.hasName ? attachment.name : nil)
       },
-      custom: body.hasCustom ? CustomPart(type: body.custom.type, body: body.custom.body) : nil)
+      custom: body.hasCustom ? CustomPart(body.custom) : nil)
   }
 
   private static func mentions(_ body: Hansard_V1_Mentions) throws -> Mentions {

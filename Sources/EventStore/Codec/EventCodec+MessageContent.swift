@@ -15,7 +15,7 @@ extension EventCodec {
       attachments.append(
         Attachment(media: media, content: Media(body.content), name: body.hasName ? body.name : nil))
     }
-    let custom = details.hasCustom ? CustomPart(type: details.custom.type, body: details.custom.body) : nil
+    let custom = details.hasCustom ? CustomPart(details.custom) : nil
     return MessageContent(
       text: text,
       details: MessageDetails(
@@ -40,6 +40,7 @@ extension Hansard_V1_MessageDetails {
         $0.custom = .with {
           $0.type = custom.type
           $0.body = custom.body
+          $0.silent = custom.isSilent
         }
       }
       if let location = details.replyLocation {
@@ -52,6 +53,12 @@ extension Hansard_V1_MessageDetails {
   /// Ordinals begin with 1.
   var replyLocation: MessageLocation? {
     replyOrdinal == 0 ? nil : MessageLocation(thread: replyThread, ordinal: replyOrdinal)
+  }
+}
+
+extension CustomPart {
+  init(_ body: Hansard_V1_CustomPart) {
+    self.init(type: body.type, body: body.body, isSilent: body.silent)
   }
 }
 

@@ -858,6 +858,9 @@ nonisolated struct Hansard_V1_CustomPart: Sendable {
   /// A JSON value.
   var body: String = String()
 
+  /// Whether the message neither counts as unread nor notifies.
+  var silent: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -886,11 +889,25 @@ nonisolated struct Hansard_V1_MessageEdited: Sendable {
   /// Clears the value of `mentions`. Subsequent reads from it will return its default value.
   mutating func clearMentions() {self._mentions = nil}
 
+  /// Whether text and mentions stay as they are.
+  var keepsText: Bool = false
+
+  /// The new body of the custom part, a JSON value. Absent if it is unchanged.
+  var customBody: String {
+    get {_customBody ?? String()}
+    set {_customBody = newValue}
+  }
+  /// Returns true if `customBody` has been explicitly set.
+  var hasCustomBody: Bool {self._customBody != nil}
+  /// Clears the value of `customBody`. Subsequent reads from it will return its default value.
+  mutating func clearCustomBody() {self._customBody = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _mentions: Hansard_V1_Mentions? = nil
+  fileprivate var _customBody: String? = nil
 }
 
 /// Kind 132. Subject: the message.
@@ -2694,7 +2711,7 @@ nonisolated extension Hansard_V1_Attachment: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Hansard_V1_CustomPart: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".CustomPart"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}body\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}body\0\u{1}silent\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2704,6 +2721,7 @@ nonisolated extension Hansard_V1_CustomPart: SwiftProtobuf.Message, SwiftProtobu
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.type) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.body) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.silent) }()
       default: break
       }
     }
@@ -2716,12 +2734,16 @@ nonisolated extension Hansard_V1_CustomPart: SwiftProtobuf.Message, SwiftProtobu
     if !self.body.isEmpty {
       try visitor.visitSingularStringField(value: self.body, fieldNumber: 2)
     }
+    if self.silent != false {
+      try visitor.visitSingularBoolField(value: self.silent, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Hansard_V1_CustomPart, rhs: Hansard_V1_CustomPart) -> Bool {
     if lhs.type != rhs.type {return false}
     if lhs.body != rhs.body {return false}
+    if lhs.silent != rhs.silent {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2729,7 +2751,7 @@ nonisolated extension Hansard_V1_CustomPart: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Hansard_V1_MessageEdited: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".MessageEdited"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}ordinal\0\u{1}thread\0\u{1}mentions\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}ordinal\0\u{1}thread\0\u{1}mentions\0\u{3}keeps_text\0\u{3}custom_body\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2741,6 +2763,8 @@ nonisolated extension Hansard_V1_MessageEdited: SwiftProtobuf.Message, SwiftProt
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.ordinal) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.thread) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._mentions) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.keepsText) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self._customBody) }()
       default: break
       }
     }
@@ -2763,6 +2787,12 @@ nonisolated extension Hansard_V1_MessageEdited: SwiftProtobuf.Message, SwiftProt
     try { if let v = self._mentions {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
     } }()
+    if self.keepsText != false {
+      try visitor.visitSingularBoolField(value: self.keepsText, fieldNumber: 5)
+    }
+    try { if let v = self._customBody {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 6)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2771,6 +2801,8 @@ nonisolated extension Hansard_V1_MessageEdited: SwiftProtobuf.Message, SwiftProt
     if lhs.ordinal != rhs.ordinal {return false}
     if lhs.thread != rhs.thread {return false}
     if lhs._mentions != rhs._mentions {return false}
+    if lhs.keepsText != rhs.keepsText {return false}
+    if lhs._customBody != rhs._customBody {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -59,19 +59,22 @@ extension RoomEvent.Messages: KindFamily {
         subject: message.uuid,
         edit.map { edit in
           Hansard_V1_MessageEdited.with {
-            $0.text = edit.text
+            if let text = edit.text { $0.text = text } else { $0.keepsText = true }
             $0.ordinal = location.ordinal
             $0.thread = location.thread
             if !edit.mentions.isEmpty { $0.mentions = .with(edit.mentions) }
+            if let customBody = edit.customBody { $0.customBody = customBody }
           }
         },
         shows: .location(location)
-          + (edit.map { [("text", .text($0.text))] + .mentions($0.mentions) } ?? EventOutput.erased))
+          + (edit?.shownFields ?? EventOutput.erased))
     },
     read: { (body: Hansard_V1_MessageEdited, reader) in
       .edited(
         try reader.subject(MessageID.self), at: MessageLocation(thread: body.thread, ordinal: body.ordinal),
-        MessageEdit(text: body.text, mentions: try EventCodec.decodeMentions(body.mentions, reader)))
+        MessageEdit(
+          text: body.keepsText ? nil : body.text, mentions: try EventCodec.decodeMentions(body.mentions, reader),
+          customBody: body.hasCustomBody ? body.customBody : nil))
     })
 
   private static let deletedKind = Kind<Self>(
@@ -88,6 +91,16 @@ extension RoomEvent.Messages: KindFamily {
     read: { (body: Hansard_V1_MessageDeleted, reader) in
       .deleted(try reader.subject(MessageID.self), at: MessageLocation(thread: body.thread, ordinal: body.ordinal))
     })
+}
+
+extension MessageEdit {
+  /// The fields that the edit changes.
+  fileprivate var shownFields: ShownFields {
+    var fields: ShownFields = []
+    if let text { fields += [("text", .text(text))] + .mentions(mentions) }
+    if let customBody { fields.append(("customBody", .text(customBody))) }
+    return fields
+  }
 }
 
 extension Hansard_V1_ThreadMessageSent {

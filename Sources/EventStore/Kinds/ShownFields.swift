@@ -29,6 +29,7 @@ extension ShownFields {
     }
     if let custom = details.custom {
       fields += [("customType", .text(custom.type)), ("customBody", .text(custom.body))]
+      if custom.isSilent { fields.append(("silent", .bool(true))) }
     }
     return fields
   }

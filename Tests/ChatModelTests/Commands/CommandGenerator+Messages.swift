@@ -86,7 +86,7 @@ extension CommandGenerator {
     let user = chance(92) ? message.author : actor(in: room)
     let edit = edit(of: room)
     return self.room(
-      "edits m\(message.id.short) to \(NewMessage(text: edit.text, mentions: edit.mentions).summary)", room.id,
+      "edits m\(message.id.short) to \(NewMessage(text: edit.text ?? "", mentions: edit.mentions).summary)", room.id,
       .messages(.edit(message.id, edit)), by: user)
   }
 

@@ -145,7 +145,7 @@ extension Comparison {
       versions += page.versions.map { version in
         ModelRevision(
           text: version.text,
-          mentions: Mentions(users: version.mentionedUsers, everyone: version.mentionsEveryone),
+          mentions: version.mentions,
           writtenAt: version.writtenAt, position: version.position)
       }
       cursor = page.next
