@@ -187,6 +187,12 @@ public enum Limits {
   /// The widths of thumbnails in pixels, ascending. A request for another width gets the next larger one, so the cache
   /// holds at most these widths of each image.
   public static let thumbnailWidths = [80, 160, 320, 640, 960, 1280, 1920]
+  public static var thumbnailWidestWidth: Int { thumbnailWidths.last ?? thumbnailDefaultWidth }
+  /// The files for which one request can get signed URLs.
+  public static let signedFiles = 50
+  /// A signed URL of a file expires at the end of the next full period of this length, in milliseconds. So it is valid
+  /// for one to two periods, and is the same whenever it is requested within a period.
+  public static let signedURLMilliseconds: Int64 = 3_600_000
   /// The default width if the client does not give one.
   public static let thumbnailDefaultWidth = 320
   /// The frames of an animated WebP whose header is read. The time that `vipsheader` takes grows with the square of

@@ -202,9 +202,11 @@ public enum Endpoints {
 
   // MARK: Media
   public static let uploadMedia = Endpoint<FileBytes, UploadedMedia>(.post, "/v1/media", .user, query: ["name"])
-  public static let getMedia = Endpoint<NoBody, FileBytes>(.get, "/v1/media/{mediaId}", .userOrService)
+  public static let signMedia = Endpoint<SignMediaRequest, SignedMediaList>(.post, "/v1/media/urls", .user)
+  public static let getMedia = Endpoint<NoBody, FileBytes>(
+    .get, "/v1/media/{mediaId}", .userOrService, query: ["signature"])
   public static let getThumbnail = Endpoint<NoBody, FileBytes>(
-    .get, "/v1/media/{mediaId}/thumbnail", .userOrService, query: ["width"])
+    .get, "/v1/media/{mediaId}/thumbnail", .userOrService, query: ["width", "signature"])
 
   // MARK: Scheduled messages
   public static let scheduleMessage = Endpoint<ScheduleMessageRequest, ScheduledMessage>(
@@ -268,7 +270,7 @@ public enum Endpoints {
     getBadge, explainBadge, setTyping, setPresence, setOpenRooms,
     scheduleMessage, changeScheduledMessage, cancelScheduledMessage, getScheduledMessage, listScheduledMessages,
     listAllScheduledMessages,
-    uploadMedia, getMedia, getThumbnail,
+    uploadMedia, signMedia, getMedia, getThumbnail,
     listThread, moveThreadMarker, followThread, listThreads, addReaction, removeReaction, listReactions,
     messageHistory, listPins, pinMessage, unpinMessage,
     sync, createStreamTicket, syncStream, syncSocket, search, ingest, overview, health, readiness,

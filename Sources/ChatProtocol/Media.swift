@@ -32,3 +32,60 @@ public struct UploadedMedia: ResponseObject {
     self.position = position
   }
 }
+
+/// `POST /v1/media/urls`: signed URLs for files, with which they can be downloaded without a header.
+public struct SignMediaRequest: RequestObject {
+  /// 1 to `Limits.signedFiles`.
+  public let files: [Strict<FileToSign>]
+
+  public init(files: [Strict<FileToSign>]) {
+    self.files = files
+  }
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case files
+  }
+}
+
+/// A file, or a thumbnail of it.
+public struct FileToSign: RequestObject {
+  public let mediaId: MediaID
+  /// The width of the thumbnail in pixels; absent or null for the file itself.
+  public let width: Int?
+
+  public init(mediaId: MediaID, width: Int? = nil) {
+    self.mediaId = mediaId
+    self.width = width
+  }
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case mediaId
+    case width
+  }
+}
+
+/// The signed URLs in the order of the request, without those of files that the caller cannot see.
+public struct SignedMediaList: ResponseObject {
+  public var urls: [SignedMedia]
+
+  public init(urls: [SignedMedia]) {
+    self.urls = urls
+  }
+}
+
+/// The signed URL of a file or a thumbnail.
+public struct SignedMedia: Codable, Sendable, Hashable {
+  public var mediaId: MediaID
+  /// Absent for the file itself.
+  public var width: Int?
+  /// Relative to the server's address.
+  public var url: String
+  public var expiresAt: Timestamp
+
+  public init(mediaId: MediaID, width: Int?, url: String, expiresAt: Timestamp) {
+    self.mediaId = mediaId
+    self.width = width
+    self.url = url
+    self.expiresAt = expiresAt
+  }
+}

@@ -200,8 +200,7 @@ package struct HansardServer: Sendable {
     let readClass = ReadClass(of: endpoint)
     router.on(RouterPath(endpoint.path), method: endpoint.method.name) { request, context in
       let now = chat.now()
-      let credentials = try tickets.credentials(of: request, for: endpoint)
-      let caller = try await authenticator.caller(credentials, for: endpoint, at: now)
+      let caller = try await caller(of: request, context.parameters, for: endpoint, at: now)
       let principal = caller?.principal
       if endpoint.method == .get, let principal { try authenticator.requireOpenSession(principal) }
       let fields = try limiter.admit(principal, rateStatus: context.rateStatus)
@@ -226,6 +225,15 @@ package struct HansardServer: Sendable {
       if let fields { response.headers.append(contentsOf: fields) }
       return response
     }
+  }
+
+  /// Who makes a request, by the signature in its URL, its ticket or its header fields.
+  private func caller(
+    of request: Request, _ parameters: Parameters, for endpoint: AnyEndpoint, at now: Timestamp
+  ) async throws -> Caller? {
+    if let caller = try authenticator.signedCaller(of: request, parameters, for: endpoint, at: now) { return caller }
+    let credentials = try tickets.credentials(of: request, for: endpoint)
+    return try await authenticator.caller(credentials, for: endpoint, at: now)
   }
 
   /// All endpoints that are served, with the fields of their bodies, as one JSON object.

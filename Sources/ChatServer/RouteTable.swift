@@ -222,6 +222,7 @@ enum RouteTable {
     Route(Endpoints.listScheduledMessages) { try await $0.scheduling.list($1) },
     Route(Endpoints.listAllScheduledMessages) { try await $0.scheduling.listAll($1) },
     Route(Endpoints.uploadMedia) { try await $0.media.upload($1, $2) },
+    Route(Endpoints.signMedia) { try await $0.media.sign($1, $2) },
     Route(Endpoints.getMedia) { try await $0.media.get($1) },
     Route(Endpoints.getThumbnail) { try await $0.media.thumbnail($1) },
     Route(Endpoints.createStreamTicket) { try await $0.sync.createTicket($1) },

@@ -19,7 +19,7 @@ package final class Authenticator: Sendable {
   private let issuer: TokenIssuer
   private let administrator: AdministratorToken
   private let identities: IdentityProviders
-  private let chat: ChatService
+  let chat: ChatService
   private let remembered = Mutex(VerifiedTokenCache())
   private let registered = Mutex<Set<UserID>>([])
 

@@ -24,4 +24,6 @@ struct Caller: Sendable {
   /// When the access token expires; nil for a service.
   let expiresAt: Timestamp?
   let credentials: Credentials
+  /// Whether the URL itself is the authorization.
+  var hasSignedURL = false
 }

@@ -9,6 +9,8 @@ enum ProblemCode: String, CaseIterable {
   case accessTokenInvalid = "access_token_invalid"
   case accessTokenExpired = "access_token_expired"
   case ticketInvalid = "ticket_invalid"
+  case signatureInvalid = "signature_invalid"
+  case signatureExpired = "signature_expired"
   case refreshTokenInvalid = "refresh_token_invalid"
   case idTokenInvalid = "id_token_invalid"
   case idTokenExpired = "id_token_expired"
@@ -64,8 +66,8 @@ enum ProblemCode: String, CaseIterable {
 
   var status: HTTPResponse.Status {
     switch self {
-    case .accessTokenMissing, .accessTokenInvalid, .accessTokenExpired, .ticketInvalid, .refreshTokenInvalid,
-      .idTokenInvalid, .idTokenExpired:
+    case .accessTokenMissing, .accessTokenInvalid, .accessTokenExpired, .ticketInvalid, .signatureInvalid,
+      .signatureExpired, .refreshTokenInvalid, .idTokenInvalid, .idTokenExpired:
       .unauthorized
     case .malformedRequest, .actingUserRequired, .invalidActAs, .invalidJSON, .invalidUTF8, .unknownField,
       .invalidField, .invalidID, .invalidQuery, .invalidCursor, .invalidIdempotencyKey, .invalidIfMatch,

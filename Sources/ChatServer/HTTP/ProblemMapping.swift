@@ -71,6 +71,12 @@ struct ProblemMapping {
     case .ticketInvalid:
       self.init(
         .ticketInvalid, "The ticket was used before or has expired. Get a new one with POST /v1/sync/tickets.")
+    case .signatureInvalid:
+      self.init(
+        .signatureInvalid,
+        "The server did not sign this URL. Use a URL of POST /v1/media/urls unchanged, or send a token.")
+    case .signatureExpired:
+      self.init(.signatureExpired, "The URL has expired. Get a new one with POST /v1/media/urls.")
     case .refreshTokenInvalid:
       self.init(.refreshTokenInvalid, "The refresh token was not issued by this server. Log in again.")
     case .idTokenInvalid(let flaw):

@@ -7,6 +7,9 @@ enum Refusal: Error, Hashable {
   case accessTokenExpired
   /// The ticket of a stream was used before, has expired, or was never issued.
   case ticketInvalid
+  /// The signature in the URL of a download was not made by this server for this URL.
+  case signatureInvalid
+  case signatureExpired
   case refreshTokenInvalid
   case idTokenInvalid(TokenFlaw)
   case idTokenExpired

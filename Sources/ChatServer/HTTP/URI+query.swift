@@ -1,3 +1,4 @@
+import ChatPrimitives
 import ChatProtocol
 import Hummingbird
 import HummingbirdCore
@@ -27,6 +28,11 @@ extension URI {
       let number = Int(text), (least...most).contains(number)
     else { throw Refusal.invalidQuery("\(name) must be a number from \(least) to \(most).") }
     return number
+  }
+
+  /// The requested width of a thumbnail in pixels.
+  func thumbnailWidth() throws -> Int {
+    try number("width", atMost: Limits.thumbnailWidestWidth) ?? Limits.thumbnailDefaultWidth
   }
 
   /// The elements of a query parameter, separated by commas; nil if the query does not have it.

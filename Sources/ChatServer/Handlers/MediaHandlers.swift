@@ -37,10 +37,33 @@ struct MediaHandlers: Sendable {
     return reservation
   }
 
+  /// Signed URLs for files that the caller can see. Nothing is recorded.
+  func sign(
+    _ context: HansardRequestContext, _ body: TypedBody<SignMediaRequest>
+  ) async throws -> TypedResponse<SignedMediaList> {
+    let files = try await body.decoded().files.map(\.body)
+    guard (1...Limits.signedFiles).contains(files.count) else {
+      throw Refusal.invalidField("files must have 1 to \(Limits.signedFiles) elements.", at: "/files")
+    }
+    for (index, file) in files.enumerated() where file.width.map({ !$0.isThumbnailWidth }) ?? false {
+      throw Refusal.invalidField(
+        "width must be a number from 1 to \(Limits.thumbnailWidestWidth).", at: "/files/\(index)/width")
+    }
+    let grants = try await chat.mediaGrants(for: files.map { ($0.mediaId, $0.width) }, to: context.actor)
+    let signatures = chat.mediaSignatures
+    return try JSONBody.response(
+      SignedMediaList(
+        urls: grants.map { grant in
+          SignedMedia(
+            mediaId: grant.media, width: grant.width, url: grant.url(signatures.signature(for: grant)),
+            expiresAt: grant.expiresAt)
+        }))
+  }
+
   func get(_ context: HansardRequestContext) async throws -> TypedResponse<FileBytes> {
     let (row, file) = try await chat.media(context.id("mediaId"), for: context.actor.user)
     let tag = EntityTag.strong(row.sha256)
-    var headers = MediaHeaders.common(tag)
+    var headers = MediaHeaders.common(tag, validSeconds: context.signedSecondsLeft)
     headers[.acceptRanges] = "bytes"
     let request = context.request.headers
     if tag.isNamed(in: request[.ifNoneMatch]) {
@@ -61,12 +84,12 @@ struct MediaHandlers: Sendable {
   }
 
   func thumbnail(_ context: HansardRequestContext) async throws -> TypedResponse<FileBytes> {
-    let width = try context.thumbnailWidth()
+    let width = try context.request.uri.thumbnailWidth()
     let (id, user) = (try context.id("mediaId", as: MediaID.self), try context.actor.user)
     let (row, thumbnail) = try await chat.thumbnail(of: id, width: width, for: user)
     // The tag is weak, because another version of the thumbnail program may produce other bytes.
     let tag = EntityTag.weak("\(row.sha256)-\(thumbnail.width)")
-    var headers = MediaHeaders.common(tag)
+    var headers = MediaHeaders.common(tag, validSeconds: context.signedSecondsLeft)
     if tag.isNamed(in: context.request.headers[.ifNoneMatch]) {
       return TypedResponse(raw: Response(status: .notModified, headers: headers))
     }
@@ -89,9 +112,22 @@ extension HansardRequestContext {
     }
   }
 
-  fileprivate func thumbnailWidth() throws -> Int {
-    let widest = Limits.thumbnailWidths.last ?? Limits.thumbnailDefaultWidth
-    return try number("width", atMost: widest) ?? Limits.thumbnailDefaultWidth
+  /// How long the signed URL of the request is still valid, in whole seconds; nil if the request has a token instead.
+  fileprivate var signedSecondsLeft: Int64? {
+    guard let caller, caller.hasSignedURL, let expiresAt = caller.expiresAt else { return nil }
+    return max(0, (expiresAt.milliseconds - receivedAt.milliseconds) / 1000)
+  }
+}
+
+extension Int {
+  fileprivate var isThumbnailWidth: Bool { (1...Limits.thumbnailWidestWidth).contains(self) }
+}
+
+extension MediaGrant {
+  /// Relative to the server's address. The signature has only characters that need no encoding.
+  fileprivate func url(_ signature: String) -> String {
+    guard let width else { return "/v1/media/\(media)?signature=\(signature)" }
+    return "/v1/media/\(media)/thumbnail?width=\(width)&signature=\(signature)"
   }
 }
 

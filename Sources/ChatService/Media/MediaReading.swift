@@ -31,6 +31,31 @@ extension ChatService {
     return (row, thumbnail)
   }
 
+  /// The grants for those of these files that the user can see, in their order. A grant is checked again with each
+  /// download.
+  package func mediaGrants(
+    for files: [(media: MediaID, width: Int?)], to principal: Principal
+  ) async throws(ServiceError) -> [MediaGrant] {
+    guard let user = principal.user else { throw .rejected(.forbidden) }
+    if let session = principal.session, isEnded(session, of: user) { throw .rejected(.sessionEnded) }
+    let expiresAt = MediaSignatures.expiry(at: now())
+    var grants: [MediaGrant] = []
+    for file in files {
+      do throws(ServiceError) {
+        _ = try await visibleMedia(file.media, for: user)
+      } catch {
+        if case .rejected(.mediaNotFound) = error { continue }
+        throw error
+      }
+      grants.append(
+        MediaGrant(
+          media: file.media, width: file.width, user: user, session: principal.session, expiresAt: expiresAt))
+    }
+    return grants
+  }
+
+  package var mediaSignatures: MediaSignatures { MediaSignatures(keys) }
+
   /// Whether the programs that make thumbnails are installed.
   package var makesThumbnails: Bool { media.makesThumbnails }
 

@@ -318,6 +318,7 @@ REQUESTS: dict[str, Callable[[AuthorizationScenario], Request]] = {
     "listAllScheduledMessages": lambda s: Request(query={"limit": 200}, shows=s.scheduled),
     # Media
     "uploadMedia": lambda s: Request(data=s.fresh_image()),
+    "signMedia": lambda s: Request({"files": [{"mediaId": s.image_in_message}]}, shows=s.image_in_message),
     "getMedia/message": lambda s: media(s.image_in_message),
     "getMedia/deleted": lambda s: media(s.image_of_deleted),
     "getMedia/scheduled": lambda s: media(s.image_to_be_sent),

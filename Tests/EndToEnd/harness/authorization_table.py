@@ -231,6 +231,7 @@ listScheduledMessages           401       404/room   200/own    404/room   404/r
 listAllScheduledMessages        401       200/own    200/own    200/own    200/own    200/own       200        400
 
 uploadMedia                     401       201        201        201        201        201           201        400
+signMedia                       401       200/own    200        200/own    200/own    200           200        400
 getMedia                        401       404/file   404/file   404/file   404/file   404/file      200        200
 getMedia/message                401       404/file   200        404/file   404/file   200           200        200
 getMedia/deleted                401       404/file   404/file   404/file   404/file   404/file      200        200
