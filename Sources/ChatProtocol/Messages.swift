@@ -79,7 +79,7 @@ public struct AttachmentRequest: RequestObject {
 public struct EditMessageRequest: RequestObject {
   public let text: String?
   public let mentions: Strict<MentionsRequest>?
-  /// Only for a message with a `type`.
+  /// Any JSON, null too, for a message with a `type`; if absent, it stays.
   public let data: CanonicalJSON?
 
   public init(text: String?, mentions: Strict<MentionsRequest>? = nil, data: CanonicalJSON? = nil) {
@@ -92,6 +92,14 @@ public struct EditMessageRequest: RequestObject {
     case text
     case mentions
     case data
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    text = try container.decodeIfPresent(String.self, forKey: .text)
+    mentions = try container.decodeIfPresent(Strict<MentionsRequest>.self, forKey: .mentions)
+    data =
+      container.contains(.data) ? try container.decodeIfPresent(CanonicalJSON.self, forKey: .data) ?? .null : nil
   }
 }
 

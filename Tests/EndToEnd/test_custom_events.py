@@ -155,12 +155,13 @@ def test_who_may_change_data_and_of_what(world, anna, ben, room):
     anna.refused("custom_type_missing", "PATCH", room.message(plain["id"]), {"data": 2})
     anna.refused("custom_body_too_long", "PATCH", path, {"data": "b" * (BODY_BYTES - 1)})
     anna.refused("revision_mismatch", "PATCH", path, {"data": 2}, headers={"If-Match": '"1"'})
-    for body in ({}, {"data": None}, {"mentions": {"everyone": True}}, {"data": 2, "mentions": {"everyone": True}}):
+    for body in ({}, {"text": None}, {"mentions": {"everyone": True}}, {"data": 2, "mentions": {"everyone": True}}):
         anna.refused("invalid_field", "PATCH", path, body)
     anna.refused("unknown_field", "PATCH", path, {"data": 2, "type": "other"})
     anna.refused("unknown_field", "PATCH", path, {"data": 2, "silent": True})
     assert world.head == head
     anna.patch(path, {"data": "b" * (BODY_BYTES - 2)})
+    assert anna.patch(path, {"data": None})["data"] is None and ben.get(path)["data"] is None
     anna.delete(path)
     anna.refused("message_deleted", "PATCH", path, {"data": 2})
 
