@@ -55,10 +55,13 @@ package protocol AggregateCommand<Entity>: Sendable {
   var isKnownByItself: Bool { get }
   /// Adds the keys of what the decision needs to know, except the idempotency key.
   func addKeys(to lookup: inout Lookup, on id: ID<Entity>, by actor: UserID?)
+  /// Everything that is wrong with the form of its fields, in the order in which the decision checks them.
+  var fieldFlaws: [FieldFlaw] { get }
 }
 
 extension AggregateCommand {
   package var isKnownByItself: Bool { false }
+  package var fieldFlaws: [FieldFlaw] { [] }
 
   package func addKeys(to lookup: inout Lookup, on id: ID<Entity>, by actor: UserID?) {}
 

@@ -55,18 +55,16 @@ package enum TextRules {
     guard text.utf8.count <= Limits.reportNoteBytes else { throw .reportNoteTooLong }
   }
 
-  static func device(_ description: DeviceDescription) throws(Rejection) {
-    for text in [description.name, description.type, description.osVersion] {
-      guard let text else { continue }
-      guard text.utf8.count <= Limits.deviceTextBytes else { throw .deviceTextTooLong }
-      guard text.isEmpty || shows(text), !hasForbidden(text) else { throw .nameMalformed }
-    }
-    for token in description.tokens {
-      guard !token.token.isEmpty else { throw .pushTokenEmpty }
-      guard token.token.utf8.count <= Limits.pushTokenBytes else { throw .pushTokenTooLong }
-      guard !token.token.unicodeScalars.contains(where: isControl) else { throw .pushTokenMalformed }
-    }
-    if let language = description.language { try languageTag(language) }
+  /// One of the texts that describe a device. May be empty.
+  static func deviceText(_ text: String) throws(Rejection) {
+    guard text.utf8.count <= Limits.deviceTextBytes else { throw .deviceTextTooLong }
+    guard text.isEmpty || shows(text), !hasForbidden(text) else { throw .nameMalformed }
+  }
+
+  static func pushToken(_ token: String) throws(Rejection) {
+    guard !token.isEmpty else { throw .pushTokenEmpty }
+    guard token.utf8.count <= Limits.pushTokenBytes else { throw .pushTokenTooLong }
+    guard !token.unicodeScalars.contains(where: isControl) else { throw .pushTokenMalformed }
   }
 
   /// The form that all language tags have (RFC 5646, section 2.1): subtags of one to eight letters or digits, of which

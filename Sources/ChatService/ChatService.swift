@@ -104,6 +104,7 @@ extension ChatService {
       } catch {
         throw ServiceError(error)
       }
+      if case .rejected(let rejection) = reply { throw ServiceError(rejection, of: request.command.operation) }
       if let outcome = try take(reply) { return outcome }
     }
     throw .overloaded

@@ -4,6 +4,8 @@ import MediaFiles
 /// Why a request was not served: a rejection, invalid input, or a state of the server.
 package enum ServiceError: Error, Sendable {
   case rejected(Rejection)
+  /// Several fields have the wrong form. The first flaw is the one that would be reported alone.
+  case malformed([InputFlaw])
   /// Input with the wrong form, which is checked before any decision.
   case invalid(InvalidInput)
   /// A file was not accepted, or an image could not be shown.

@@ -185,3 +185,42 @@ def test_long_responses_are_compressed_for_clients_that_accept_it(anna, room):
             response = anna.request("GET", path, headers={"Accept-Encoding": accepted})
             assert "Content-Encoding" not in response.headers and response.content == plain.content
             assert "accept-encoding" in response.headers["Vary"].lower()
+
+
+LONG = "x" * 70_000
+
+
+@pytest.mark.parametrize(("method", "path", "body", "flaws"), [
+    ("POST", "/v1/rooms", {"name": LONG, "topic": LONG}, [("/name", "room_name_too_long"), ("/topic", "topic_too_long")]),
+    ("PATCH", "{room}", {"name": "", "topic": LONG}, [("/name", "room_name_empty"), ("/topic", "topic_too_long")]),
+    ("PUT", "{room}/messages/{new}", {"text": LONG[:20_000], "type": "", "attachments": [{"mediaId": "{new}", "name": "a\u0000"}]},
+     [("/text", "text_too_long"), ("/attachments/0/name", "name_malformed"), ("/type", "custom_type_malformed")]),
+    ("PUT", "/v1/devices/{new}", {"name": "n" * 1000, "apnsToken": "", "language": "?"},
+     [("/name", "device_text_too_long"), ("/apnsToken", "push_token_empty"), ("/language", "language_malformed")]),
+])
+def test_all_broken_rules_of_a_body_are_reported_at_once(world, anna, room, method, path, body, flaws):
+    def filled(value):
+        if isinstance(value, dict):
+            return {name: filled(one) for name, one in value.items()}
+        if isinstance(value, list):
+            return [filled(one) for one in value]
+        return value.replace("{room}", room.path).replace("{new}", new_id())
+
+    head = world.head
+    problem = anna.refused(flaws[0][1], method, filled(path), filled(body))
+    assert [(each["field"], each["code"]) for each in problem["problems"]] == flaws
+    assert problem["field"] == flaws[0][0] and problem["detail"] == problem["problems"][0]["detail"]
+    # With only the first field wrong, there is one problem.
+    first = flaws[0][0].removeprefix("/")
+    alone = {name: value for name, value in filled(body).items() if name == first} | ({"name": "Tea"} if first != "name" and path == "/v1/rooms" else {})
+    one = anna.refused(flaws[0][1], method, filled(path), alone)
+    assert "problems" not in one and world.head == head
+
+
+def test_all_problems_of_a_registration_are_reported_at_once(world):
+    body = {"id": new_id(), "nickname": "", "email": "nowhere", "password": "short"}
+    problem = world.nobody.refused("nickname_empty", "POST", "/v1/accounts", body)
+    assert [(each["field"], each["code"]) for each in problem["problems"]] == [
+        ("/nickname", "nickname_empty"), ("/email", "email_malformed"), ("/password", "password_too_short")]
+    alone = world.nobody.refused("password_too_short", "POST", "/v1/accounts", body | {"nickname": "Anna", "email": "a@example.org"})
+    assert "problems" not in alone

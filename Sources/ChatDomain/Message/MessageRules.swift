@@ -4,23 +4,47 @@ import ChatPrimitives
 enum MessageRules {
   static func message(_ message: NewMessage) throws(Rejection) {
     if message.isPlain { return try TextRules.message(message.text) }
-    try text(message.text, hasParts: !message.attachments.isEmpty || message.custom != nil)
-    try mentions(message.mentions)
-    guard message.attachments.count <= Limits.attachmentsPerMessage else { throw .tooManyAttachments }
-    for attachment in message.attachments {
-      if let name = attachment.name { try TextRules.attachmentName(name) }
+    try flaws(of: message).requireNone()
+  }
+
+  static func flaws(of message: NewMessage) -> [FieldFlaw] {
+    var fields = FieldCheck()
+    fields.check("/text") { () throws(Rejection) in
+      try text(message.text, hasParts: !message.attachments.isEmpty || message.custom != nil)
     }
-    if let custom = message.custom { try self.custom(custom) }
+    fields.check("/mentions/users") { () throws(Rejection) in try mentions(message.mentions) }
+    fields.check("/attachments") { () throws(Rejection) in
+      guard message.attachments.count <= Limits.attachmentsPerMessage else { throw .tooManyAttachments }
+    }
+    for (index, attachment) in message.attachments.prefix(Limits.attachmentsPerMessage).enumerated() {
+      guard let name = attachment.name else { continue }
+      fields.check("/attachments/\(index)/name") { () throws(Rejection) in try TextRules.attachmentName(name) }
+    }
+    if let custom = message.custom {
+      fields.check("/type") { () throws(Rejection) in try customType(custom.type) }
+      fields.check("/data") { () throws(Rejection) in try customBody(custom.body) }
+    }
+    return fields.flaws
   }
 
   /// No edit adds or removes attachments or a custom part.
   static func edit(_ edit: MessageEdit, of message: KnownMessage) throws(Rejection) {
     if let text = edit.text { try self.text(text, hasParts: message.hasParts) }
-    try mentions(edit.mentions)
-    if let customBody = edit.customBody {
-      guard message.isCustom else { throw .customTypeMissing }
-      try self.customBody(customBody)
+    try flaws(of: edit).requireNone()
+    guard edit.customBody == nil || message.isCustom else { throw .customTypeMissing }
+  }
+
+  /// Whether the text may be empty depends on the message.
+  static func flaws(of edit: MessageEdit) -> [FieldFlaw] {
+    var fields = FieldCheck()
+    if let text = edit.text {
+      fields.check("/text") { () throws(Rejection) in try self.text(text, hasParts: true) }
     }
+    fields.check("/mentions/users") { () throws(Rejection) in try mentions(edit.mentions) }
+    if let body = edit.customBody {
+      fields.check("/data") { () throws(Rejection) in try customBody(body) }
+    }
+    return fields.flaws
   }
 
   /// A message must not be empty: without attachments or a custom part, it needs a text.
@@ -33,11 +57,10 @@ enum MessageRules {
     guard mentions.users.count <= Limits.mentionsPerMessage else { throw .tooManyMentions }
   }
 
-  private static func custom(_ custom: CustomPart) throws(Rejection) {
-    guard !custom.type.isEmpty, custom.type.utf8.count <= Limits.customTypeBytes,
-      custom.type.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+  private static func customType(_ type: String) throws(Rejection) {
+    guard !type.isEmpty, type.utf8.count <= Limits.customTypeBytes,
+      type.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
     else { throw .customTypeMalformed }
-    try customBody(custom.body)
   }
 
   private static func customBody(_ body: String) throws(Rejection) {

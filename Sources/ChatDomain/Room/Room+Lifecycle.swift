@@ -160,11 +160,38 @@ extension RoomCommand.Lifecycle: AggregateCommand {
     }
   }
 
+  package var fieldFlaws: [FieldFlaw] {
+    switch self {
+    case .create(let creation): creation.fieldFlaws
+    case .edit(let edit): edit.fieldFlaws
+    case .archive, .restore, .delete: []
+    }
+  }
+
   package func addKeys(to lookup: inout Lookup, on room: RoomID, by actor: UserID?) {
     switch self {
     case .create, .delete: lookup.ending = .room(room)
     case .edit, .archive, .restore: break
     }
+  }
+}
+
+extension RoomCreation {
+  var fieldFlaws: [FieldFlaw] {
+    var fields = FieldCheck()
+    fields.check("/name") { () throws(Rejection) in try TextRules.roomName(name, of: kind) }
+    if let topic { fields.check("/topic") { () throws(Rejection) in try TextRules.topic(topic) } }
+    return fields.flaws
+  }
+}
+
+extension RoomEdit {
+  /// A direct room cannot be edited, so the name always needs a visible character.
+  var fieldFlaws: [FieldFlaw] {
+    var fields = FieldCheck()
+    if let name { fields.check("/name") { () throws(Rejection) in try TextRules.roomName(name, of: .group) } }
+    if let topic { fields.check("/topic") { () throws(Rejection) in try TextRules.topic(topic) } }
+    return fields.flaws
   }
 }
 
@@ -199,8 +226,7 @@ extension RoomDecider {
     case .absent:
       break
     }
-    try TextRules.roomName(creation.name, of: creation.kind)
-    if let topic = creation.topic { try TextRules.topic(topic) }
+    try creation.fieldFlaws.requireNone()
     if creation.kind == .direct { return try createDirect(creation, directory) }
     if let workspace = creation.workspace {
       guard let channels = directory.channels(of: workspace) else { throw .workspaceNotFound }
@@ -249,8 +275,7 @@ extension RoomDecider {
     try requireAdministrator(directory)
     if let done = try doneBefore() { return done }
     let room = try openRoom()
-    if let name = edit.name { try TextRules.roomName(name, of: room.kind) }
-    if let topic = edit.topic { try TextRules.topic(topic) }
+    try edit.fieldFlaws.requireNone()
     return .record([.lifecycle(.edited(edit))], revision: room.revision)
   }
 

@@ -105,6 +105,14 @@ extension RoomCommand.Messages: AggregateCommand {
     }
   }
 
+  package var fieldFlaws: [FieldFlaw] {
+    switch self {
+    case .send(_, let message): MessageRules.flaws(of: message)
+    case .edit(_, let edit): MessageRules.flaws(of: edit)
+    case .delete: []
+    }
+  }
+
   package func addKeys(to lookup: inout Lookup, on room: RoomID, by actor: UserID?) {
     switch self {
     case .send(let id, let message):

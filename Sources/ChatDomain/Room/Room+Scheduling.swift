@@ -98,6 +98,13 @@ extension RoomCommand.Scheduling: AggregateCommand {
     }
   }
 
+  package var fieldFlaws: [FieldFlaw] {
+    switch self {
+    case .schedule(_, let message, _): MessageRules.flaws(of: message)
+    case .change, .cancel, .send: []
+    }
+  }
+
   package func addKeys(to lookup: inout Lookup, on room: RoomID, by actor: UserID?) {
     switch self {
     case .schedule(let id, let message, _):

@@ -32,6 +32,7 @@ extension RoomCommand: AggregateCommand {
 
   package func fingerprint(by actor: UserID?) -> Fingerprint { family.fingerprint(by: actor) }
   package var isKnownByItself: Bool { family.isKnownByItself }
+  package var fieldFlaws: [FieldFlaw] { family.fieldFlaws }
 
   package func addKeys(to lookup: inout Lookup, on room: RoomID, by actor: UserID?) {
     family.addKeys(to: &lookup, on: room, by: actor)

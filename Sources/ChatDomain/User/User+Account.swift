@@ -211,9 +211,10 @@ extension UserDecider {
   private func requireFormAndUniqueness(
     of registration: Registration, _ directory: borrowing some Directory
   ) throws(Rejection) {
-    try Self.checkForm(
+    try Self.flaws(
       nickname: registration.nickname, email: registration.email, externalID: registration.externalID,
-      hasPassword: registration.credential != nil)
+      hasPassword: registration.credential != nil
+    ).requireNone()
     if let email = registration.email {
       guard directory.user(withEmail: email) == nil else { throw .emailInUse }
     }
@@ -222,16 +223,20 @@ extension UserDecider {
     }
   }
 
-  /// Checks the parts of a registration that are right or wrong in every state. `ChatService` calls it before it hashes
+  /// What is wrong with a registration in every state. `ChatService` calls it before it hashes
   /// the password: hashing is expensive, and a malformed registration should cost nothing.
   /// - Parameter email: in lower case.
-  package static func checkForm(
+  package static func flaws(
     nickname: String, email: String?, externalID: String?, hasPassword: Bool
-  ) throws(Rejection) {
-    try TextRules.nickname(nickname)
-    guard email == nil || hasPassword else { throw .credentialIncomplete }
-    if let email { try TextRules.email(email) }
-    if let externalID { try TextRules.externalID(externalID) }
+  ) -> [FieldFlaw] {
+    var fields = FieldCheck()
+    fields.check("/nickname") { () throws(Rejection) in try TextRules.nickname(nickname) }
+    fields.check("") { () throws(Rejection) in
+      guard email == nil || hasPassword else { throw .credentialIncomplete }
+    }
+    if let email { fields.check("/email") { () throws(Rejection) in try TextRules.email(email) } }
+    if let externalID { fields.check("/externalId") { () throws(Rejection) in try TextRules.externalID(externalID) } }
+    return fields.flaws
   }
 
   private func changeProfile(_ edit: ProfileEdit) throws(Rejection) -> Decision<UserEvent> {

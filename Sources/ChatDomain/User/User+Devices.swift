@@ -197,6 +197,39 @@ extension UserCommand.Devices: AggregateCommand {
     case .remove(let id): .deviceRemoval(id)
     }
   }
+
+  package var fieldFlaws: [FieldFlaw] {
+    switch self {
+    case .set(_, let description): description.fieldFlaws
+    case .invalidateToken, .remove: []
+    }
+  }
+}
+
+extension DeviceDescription {
+  var fieldFlaws: [FieldFlaw] {
+    var fields = FieldCheck()
+    for (field, text) in [("/name", name), ("/type", type), ("/osVersion", osVersion)] {
+      guard let text else { continue }
+      fields.check(field) { () throws(Rejection) in try TextRules.deviceText(text) }
+    }
+    for token in tokens {
+      fields.check(token.provider.field) { () throws(Rejection) in try TextRules.pushToken(token.token) }
+    }
+    if let language { fields.check("/language") { () throws(Rejection) in try TextRules.languageTag(language) } }
+    return fields.flaws
+  }
+}
+
+extension PushProvider {
+  /// The field of the API with its token.
+  fileprivate var field: String {
+    switch self {
+    case .apns: "/apnsToken"
+    case .fcm: "/fcmToken"
+    case .webPush: "/webPush"
+    }
+  }
 }
 
 // MARK: - Decide
@@ -214,7 +247,7 @@ extension UserDecider {
   private func set(_ device: DeviceID, _ description: DeviceDescription) throws(Rejection) -> Decision<UserEvent> {
     let user = try authorizedUser()
     if let done = try doneBefore() { return done }
-    try TextRules.device(description)
+    try description.fieldFlaws.requireNone()
     if let known = user.devices[device] {
       return .record([.devices(.updated(device, description))], revision: known.revision)
     }

@@ -26,6 +26,7 @@ extension UserCommand: AggregateCommand {
 
   package func fingerprint(by actor: UserID?) -> Fingerprint { family.fingerprint(by: actor) }
   package var isKnownByItself: Bool { family.isKnownByItself }
+  package var fieldFlaws: [FieldFlaw] { family.fieldFlaws }
 
   package func addKeys(to lookup: inout Lookup, on user: UserID, by actor: UserID?) {
     family.addKeys(to: &lookup, on: user, by: actor)

@@ -103,11 +103,28 @@ extension WorkspaceCommand.Lifecycle: AggregateCommand {
     }
   }
 
+  /// A creation has only one field whose form is checked.
+  package var fieldFlaws: [FieldFlaw] {
+    switch self {
+    case .edit(let edit): edit.fieldFlaws
+    case .create, .delete: []
+    }
+  }
+
   package func addKeys(to lookup: inout Lookup, on workspace: WorkspaceID, by actor: UserID?) {
     switch self {
     case .create, .delete: lookup.ending = .workspace(workspace)
     case .edit: break
     }
+  }
+}
+
+extension WorkspaceEdit {
+  var fieldFlaws: [FieldFlaw] {
+    var fields = FieldCheck()
+    if let name { fields.check("/name") { () throws(Rejection) in try TextRules.workspaceName(name) } }
+    if let topic { fields.check("/topic") { () throws(Rejection) in try TextRules.topic(topic) } }
+    return fields.flaws
   }
 }
 
@@ -147,8 +164,7 @@ extension WorkspaceDecider {
     try requireRole(.administrator)
     if let done = try doneBefore() { return done }
     let revision = try workspace().revision
-    if let name = edit.name { try TextRules.workspaceName(name) }
-    if let topic = edit.topic { try TextRules.topic(topic) }
+    try edit.fieldFlaws.requireNone()
     return .record([.lifecycle(.edited(edit))], revision: revision)
   }
 

@@ -22,6 +22,7 @@ extension WorkspaceCommand: AggregateCommand {
 
   package func fingerprint(by actor: UserID?) -> Fingerprint { family.fingerprint(by: actor) }
   package var isKnownByItself: Bool { family.isKnownByItself }
+  package var fieldFlaws: [FieldFlaw] { family.fieldFlaws }
 
   package func addKeys(to lookup: inout Lookup, on workspace: WorkspaceID, by actor: UserID?) {
     family.addKeys(to: &lookup, on: workspace, by: actor)

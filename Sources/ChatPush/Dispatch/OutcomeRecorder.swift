@@ -53,8 +53,8 @@ extension RecordingFailure {
   init(_ error: ServiceError) {
     switch error {
     case .logPoisoned, .shuttingDown: self = .lasting("\(error)")
-    case .rejected, .invalid, .media, .unreadable, .overloaded, .tooManyStreams, .projectionBehind, .cancelled,
-      .failed:
+    case .rejected, .malformed, .invalid, .media, .unreadable, .overloaded, .tooManyStreams, .projectionBehind,
+      .cancelled, .failed:
       self = .passing("\(error)")
     }
   }

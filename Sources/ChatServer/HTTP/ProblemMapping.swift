@@ -222,6 +222,13 @@ struct ProblemMapping {
     case .rejected(let rejection):
       self.init(rejection.status, rejection.rawValue, rejection.detail)
       field = rejection.field
+    case .malformed(let flaws):
+      let problems = flaws.prefix(FieldProblem.limit).map { FieldProblem($0) }
+      self.init(
+        flaws.first?.status ?? .unprocessableContent, problems.first?.code ?? ProblemCode.invalidField.rawValue,
+        problems.first?.detail ?? "A field is invalid.")
+      field = problems.first.flatMap { $0.field.isEmpty ? nil : $0.field }
+      fieldProblems = problems
     case .invalid(let input): self.init(input.status, input.rawValue, input.detail)
     case .media(.tooLarge(let limit)): self.init(.bodyTooLarge, "A file can have at most \(limit) bytes.")
     case .media(.problem(let problem)):

@@ -28,19 +28,25 @@ extension ChatService {
     -> (ChatOutcome, email: String?)
   {
     let email = account.email?.lowercased()
+    var flaws: [InputFlaw] = []
     if !isRepeat {
-      do throws(Rejection) {
-        try UserDecider.checkForm(
-          nickname: account.nickname, email: email, externalID: account.externalID,
-          hasPassword: account.password != nil)
+      flaws = UserDecider.flaws(
+        nickname: account.nickname, email: email, externalID: account.externalID, hasPassword: account.password != nil
+      ).map { InputFlaw($0) }
+    }
+    let isForbiddenGuest = account.email == nil && account.password != nil && !rules.allowsGuests
+    if flaws.isEmpty, isForbiddenGuest { throw .rejected(.credentialIncomplete) }
+    if let password = account.password {
+      do throws(ServiceError) {
+        try PasswordRules.check(password, email: email, nickname: account.nickname)
       } catch {
-        throw .rejected(error)
+        guard case .invalid(let input) = error else { throw error }
+        flaws.append(InputFlaw("/password", input))
       }
     }
-    if account.email == nil, account.password != nil, !rules.allowsGuests { throw .rejected(.credentialIncomplete) }
+    if let first = flaws.first { throw ServiceError(first, flaws) }
     var credential: Credential?
     if let password = account.password {
-      try PasswordRules.check(password, email: email, nickname: account.nickname)
       credential = try await hasher.credential(password, for: account.id, as: .other)
     }
     let registration = Registration(

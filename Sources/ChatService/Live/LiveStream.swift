@@ -166,7 +166,7 @@ package struct LiveStream: Sendable {
         case .projectionBehind, .overloaded, .tooManyStreams: return .readFailed
         case .shuttingDown: return .ended(.stopping())
         case .cancelled: return nil
-        case .rejected, .invalid, .media, .unreadable, .logPoisoned, .failed: return .ended(.failed)
+        case .rejected, .malformed, .invalid, .media, .unreadable, .logPoisoned, .failed: return .ended(.failed)
         }
       }
     }
