@@ -19,18 +19,36 @@ public struct Readiness: ResponseObject {
   public var head: LogPosition
   public var projections: [ProjectionReadiness]
   public var clock: ClockReadiness
+  public var storage: StorageReadiness
   /// Nil unless notifications are sent through APNs, FCM or Web Push.
   public var pushProviders: [PushProviderReadiness]?
 
   public init(
     status: String, head: LogPosition, projections: [ProjectionReadiness], clock: ClockReadiness,
-    pushProviders: [PushProviderReadiness]? = nil
+    storage: StorageReadiness, pushProviders: [PushProviderReadiness]? = nil
   ) {
     self.status = status
     self.head = head
     self.projections = projections
     self.clock = clock
+    self.storage = storage
     self.pushProviders = pushProviders
+  }
+}
+
+/// The space on the file systems of the server's data.
+public struct StorageReadiness: Codable, Sendable, Hashable {
+  /// `ok`, `low` (less than the setting `storage.lowMebibytes`) or `full` (less than the next segment of the log needs).
+  public var status: String
+  /// The bytes that are free where they are fewest.
+  public var freeBytes: UInt64
+  /// What to do; only if the status is not `ok`.
+  public var detail: String?
+
+  public init(status: String, freeBytes: UInt64, detail: String?) {
+    self.status = status
+    self.freeBytes = freeBytes
+    self.detail = detail
   }
 }
 

@@ -40,6 +40,8 @@ package struct HansardServer: Sendable {
     package var metrics: any MetricsFactory = NOOPMetricsHandler.instance
     /// Where they are served; nil if they are not.
     package var metricsEndpoint: MetricsEndpoint?
+    /// Ends the server after its event log has failed; nil if it continues without writes.
+    package var failureExit: LogFailureExit?
 
     package init(host: String, port: Int, servesBench: Bool) {
       self.host = host
@@ -146,8 +148,15 @@ package struct HansardServer: Sendable {
     // Services are told to stop in the reverse order.
     var services: [any Service] = [opening, streams, service, StreamShutdown(gate: gate)]
     if let endpoint = configuration.metricsEndpoint { services.append(endpoint.service(logger: logger)) }
+    var configurations = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
+    if let exit = configuration.failureExit {
+      // Requests in flight are completed, as when the server is told to stop.
+      configurations.append(
+        ServiceGroupConfiguration.ServiceConfiguration(
+          service: exit, failureTerminationBehavior: .gracefullyShutdownGroup))
+    }
     var group = ServiceGroupConfiguration(
-      services: services,
+      services: configurations,
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     group.maximumGracefulShutdownDuration = stopTimeout
     do {

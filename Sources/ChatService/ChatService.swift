@@ -27,6 +27,7 @@ package final class ChatService: Sendable {
   let quotas: Quotas
   package let signingKeys: SigningKeys
   package let clock: CheckedClock
+  package let storage: StorageSpace
   /// Makes and checks the cursors of the sync.
   package var cursorDigests: CursorDigests { live.digests }
   /// Tells streams when to read.
@@ -39,7 +40,7 @@ package final class ChatService: Sendable {
     store: EventStore, readModels: ReadModels, pipeline: CommitPipeline<DecisionState>, knownIDs: KnownIDs,
     gate: SessionGate,
     hasher: PasswordHasher, keys: ServerKeys, rules: AccountRules, quotas: Quotas, signingKeys: SigningKeys,
-    media: MediaStore, clock: CheckedClock, live: LiveFeed
+    media: MediaStore, clock: CheckedClock, storage: StorageSpace, live: LiveFeed
   ) {
     self.store = store
     self.readModels = readModels
@@ -53,6 +54,7 @@ package final class ChatService: Sendable {
     self.quotas = quotas
     self.signingKeys = signingKeys
     self.clock = clock
+    self.storage = storage
     self.live = live
   }
 

@@ -21,6 +21,10 @@ package struct ServiceOpening: Sendable {
   package var media = MediaStore.Settings()
   package var rules = AccountRules()
   package var quotas = Quotas()
+  /// Less free space than this is reported as low.
+  package var lowStorageBytes = StorageSpace.defaultLowBytes
+  /// Called once, when the log accepts nothing more.
+  package var onLogFailure: @Sendable () -> Void = {}
   /// The clock of the service.
   package var clock = CheckedClock.Source.system
   package var logger: Logger
@@ -120,14 +124,19 @@ package struct ServiceOpening: Sendable {
       checked.keepSettled()
       return checked
     }
+    let storage = try await Self.blocking { [directory, lowStorageBytes, logger] in
+      StorageSpace(
+        [directory] + ["log", "views", "media"].map { "\(directory)/\($0)" }, lowBytes: lowStorageBytes, logger: logger)
+    }
     let (ids, state, ended) = try await restore(readModels, head, lastTime, clock, progress)
     let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, users: state.users, ended: ended)
     let pipeline = CommitPipeline(
       store: store, machine: state, lastTime: lastTime, metrics: CommitMetrics(metrics), clock: { clock.now }
-    ) { reason in
+    ) { [onLogFailure] reason in
       logger.critical(
         "the log accepts no more events; reads continue. Remove the cause, then restart the server",
         metadata: ["reason": "\(reason)"])
+      onLogFailure()
     }
     progressThrottle.connect { position in pipeline.maintain { $0.forget(through: position) } }
     let pool = NIOThreadPool(numberOfThreads: PasswordHasher.threads)
@@ -135,7 +144,7 @@ package struct ServiceOpening: Sendable {
     let chat = ChatService(
       store: store, readModels: readModels, pipeline: pipeline, knownIDs: ids, gate: gate,
       hasher: PasswordHasher(keys: keys, pool: pool, cost: passwordCost), keys: keys, rules: rules, quotas: quotas,
-      signingKeys: SigningKeys(keys: keys, history: state.signingKeys), media: media, clock: clock,
+      signingKeys: SigningKeys(keys: keys, history: state.signingKeys), media: media, clock: clock, storage: storage,
       live: LiveFeed(store: store, readModels: readModels, gate: gate, logger: logger) { clock.now })
     chat.live.start()
     return Opened(chat: chat, log: store.log, keys: keys, pool: pool)

@@ -12,7 +12,8 @@ import requests
 from harness.client import new_id
 from harness.command import check_data
 from harness.people import World, timeline
-from harness.server import Server
+from harness.server import UNLIMITED, Server
+from harness.waiting import wait_until
 
 # One segment of 64 MiB fits, but not a second one.
 SMALL = "100m"
@@ -41,11 +42,25 @@ def lines(anna, room, dice):
     ]
 
 
-def test_a_full_disk_loses_nothing_and_a_restart_goes_on(tmp_path, small_disk):
+@pytest.fixture
+def data(tmp_path, small_disk):
+    """A data directory whose log is on the small file system."""
     data = tmp_path / "data"
     data.mkdir()
     (small_disk / "log").mkdir()
     (data / "log").symlink_to(small_disk / "log")
+    return data
+
+
+def resize(disk, size: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,size={size}", disk], check=True)
+
+
+def storage(server) -> dict:
+    return requests.get(f"{server.url}/readyz", timeout=60).json()["storage"]
+
+
+def test_a_full_disk_loses_nothing_and_a_restart_goes_on(data, small_disk):
     server = Server(data).start()
     acknowledged = {}
     refused = None
@@ -69,7 +84,7 @@ def test_a_full_disk_loses_nothing_and_a_restart_goes_on(tmp_path, small_disk):
         assert "log_full_disk" in server.tail()
         assert len(anna.texts(room)) == 30
         server.kill()
-        subprocess.run(["mount", "-o", f"remount,size={LARGE}", small_disk], check=True)
+        resize(small_disk, LARGE)
         server.start()
         shown = {message["id"]: message["position"] for message in timeline(anna, room.id)}
         lost = [id for id, position in acknowledged.items() if shown.get(id) != position]
@@ -78,4 +93,75 @@ def test_a_full_disk_loses_nothing_and_a_restart_goes_on(tmp_path, small_disk):
         assert anna.texts(room)[-1] == "there is room again"
     finally:
         server.end()
+    check_data(data)
+
+
+def test_space_is_reported_before_a_write_fails(data, small_disk):
+    resize(small_disk, LARGE)
+    server = Server(data, environment=UNLIMITED | {"HANSARD_STORAGE_LOW_MEBIBYTES": "200"}).start()
+    try:
+        anna = World(server).user("Anna")
+        room = anna.room("Tea")
+        # One segment of 64 MiB is there from the beginning.
+        ample = storage(server)
+        assert ample["status"] == "ok" and "detail" not in ample and 200 << 20 <= ample["freeBytes"] < 300 << 20
+        for size, status, line in (("200m", "low", "disk space is low"), ("100m", "full", "the disk is full"),
+                                   ("200m", "low", "no longer full"), (LARGE, "ok", "enough disk space again")):
+            resize(small_disk, size)
+            wait_until(lambda: storage(server)["status"] == status, f"the space is not {status}")
+            assert line in server.tail() and f"{data.name}/log" in server.tail()
+            assert ("detail" in storage(server)) == (status != "ok")
+            # The server continues as long as its writes succeed.
+            anna.send(room, status)
+            assert requests.get(f"{server.url}/readyz", timeout=60).json()["status"] == "ready"
+    finally:
+        server.end()
+    check_data(data)
+
+
+def fill(world, anna, room) -> dict[str, int]:
+    """Sends messages until the log has failed. Returns the positions of those that were acknowledged."""
+    dice = random.Random(21)
+    acknowledged: dict[str, int] = {}
+    while len(acknowledged) < 20 * LINES:
+        sent = lines(anna, room, dice)
+        for line, result in zip(sent, world.admin.ingest(sent), strict=True):
+            if result["status"] != 201:
+                assert result["code"] == "log_poisoned"
+                return acknowledged
+            acknowledged[line["id"]] = result["position"]
+    raise AssertionError("the disk never became full")
+
+
+def test_a_server_whose_log_failed_ends_by_itself_and_starts_again_with_space(data, small_disk):
+    server = Server(data, environment=UNLIMITED | {"HANSARD_STORAGE_EXIT_AFTER_FAILURE": "20"}).start()
+    try:
+        world = World(server)
+        anna = world.user("Anna")
+        room = anna.room("Tea")
+        acknowledged = fill(world, anna, room)
+        assert len(anna.texts(room)) == 30, "reads continue"
+        assert server.process.wait(timeout=120) == 2
+        assert "event log failed" in server.tail() and "log_full_disk" in server.tail()
+        server.kill()
+        resize(small_disk, LARGE)
+        server.start()
+        shown = {message["id"]: message["position"] for message in timeline(anna, room.id)}
+        assert acknowledged and not [id for id, position in acknowledged.items() if shown.get(id) != position]
+        anna.send(room, "there is room again")
+    finally:
+        server.end()
+    check_data(data)
+
+
+def test_by_default_a_server_whose_log_failed_continues(data, small_disk):
+    server = Server(data).start()
+    try:
+        world = World(server)
+        anna = world.user("Anna")
+        room = anna.room("Tea")
+        fill(world, anna, room)
+        assert server.process.poll() is None and len(anna.texts(room)) == 30
+    finally:
+        server.kill()
     check_data(data)

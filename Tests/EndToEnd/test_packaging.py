@@ -26,6 +26,9 @@ def test_the_server_accepts_the_settings_of_the_package(tmp_path):
     assert f"--config /etc/hansard/{settings.name}\n" in (PARTS / "hansard.service").read_text()
     # A user's data must not be in a folder that the service cannot write to.
     assert json.loads(settings.read_text())["data"] == "/var/lib/hansard"
+    # The unit restarts a server that ended because its event log had failed.
+    assert json.loads(settings.read_text())["storage"]["exitAfterFailure"] > 0
+    assert "Restart=on-failure\n" in (PARTS / "hansard.service").read_text()
     server = Server(tmp_path / "data", "--config", str(settings)).start()
     try:
         World(server).user("Anna")

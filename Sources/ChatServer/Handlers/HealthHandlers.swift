@@ -32,7 +32,7 @@ struct HealthHandlers: Sendable {
             name: model.name, position: model.position,
             lag: Int(clamping: status.head.distance(from: model.position)),
             fault: model.fault?.description ?? Self.progress(model))
-        }, clock: ClockReadiness(chat.clockStatus),
+        }, clock: ClockReadiness(chat.clockStatus), storage: StorageReadiness(chat.storage.status),
         pushProviders: providers.isEmpty
           ? nil
           : providers.map { PushProviderReadiness(name: $0.name, state: $0.state.rawValue, detail: $0.reason) }))
@@ -53,6 +53,21 @@ struct HealthHandlers: Sendable {
   private static func progress(_ model: ProjectionStatus) -> String? {
     model.target.map { target in
       "The read model \(model.name) is being built: it has applied \(model.position) of \(target) events."
+    }
+  }
+}
+
+extension StorageReadiness {
+  fileprivate init(_ status: StorageStatus) {
+    self.init(status: status.level.rawValue, freeBytes: status.freeBytes, detail: nil)
+    switch status.level {
+    case .ok: break
+    case .low: detail = "Disk space is low. Free some space; the server's log names the directory."
+    case .full:
+      detail = """
+        The disk is full. Free some space now; the server's log names the directory. When the next segment of the event \
+        log is due, or a write fails, the server accepts no more writes until it is restarted.
+        """
     }
   }
 }

@@ -50,11 +50,12 @@ struct ServeRun {
     let log = try EmbeddedLog.open(directory: settings.data, options: metrics.logOptions(logger))
     report(log.recovery, to: logger)
     let gate = StartGate()
-    let configuration = configuration(certificate, metrics, logger)
+    var configuration = configuration(certificate, metrics, logger)
+    configuration.failureExit = settings.storage.exitAfterFailureSeconds.map { LogFailureExit(afterSeconds: $0) }
     let running = Mutex(Phase.listening)
     let isNew = log.head == .origin
     do {
-      try await HansardServer.run(gate, configuration, logger: logger) { port in
+      try await HansardServer.run(gate, configuration, logger: logger) { [configuration] port in
         running.withLock { $0 = .opening }
         let service = try await start(log, pushingTo: push, gate, configuration, logger)
         running.withLock { $0 = .running(service) }
@@ -84,6 +85,7 @@ struct ServeRun {
     let collection: MediaCollection
     let scheduler: MessageScheduler
     let watch: ClockWatch
+    let storage: StorageWatch
     let fetcher: KeySetFetcher
   }
 
@@ -94,6 +96,7 @@ struct ServeRun {
     case .running(let running):
       await running.fetcher.close()
       await running.watch.stop()
+      await running.storage.stop()
       await running.collection.stop()
       try await close(running.opened, running.pushing, running.scheduler)
     }
@@ -104,7 +107,7 @@ struct ServeRun {
     _ log: EmbeddedLog, pushingTo push: PushDestination?, _ gate: StartGate,
     _ configuration: HansardServer.Configuration, _ logger: Logger
   ) async throws -> Running {
-    let opened = try await open(log, gate, configuration.metrics, logger)
+    let opened = try await open(log, gate, configuration, logger)
     let pushing: PushService?
     do {
       pushing = try await startPush(to: push, opened, logger)
@@ -121,7 +124,7 @@ struct ServeRun {
     let fetcher = KeySetFetcher()
     let running = Running(
       opened: opened, pushing: pushing, collection: collection, scheduler: scheduler,
-      watch: ClockWatch(opened.chat.clock), fetcher: fetcher)
+      watch: ClockWatch(opened.chat.clock), storage: StorageWatch(opened.chat.storage), fetcher: fetcher)
     do {
       try await serve(opened, pushing, fetcher, gate, configuration, logger)
     } catch {
@@ -204,7 +207,7 @@ struct ServeRun {
   }
 
   private func open(
-    _ log: EmbeddedLog, _ gate: StartGate, _ metrics: any MetricsFactory, _ logger: Logger
+    _ log: EmbeddedLog, _ gate: StartGate, _ configuration: HansardServer.Configuration, _ logger: Logger
   ) async throws -> ServiceOpening.Opened {
     let bar = ProgressBar("read models", total: log.head.value, unit: .items("events"))
     defer { bar.finish() }
@@ -214,7 +217,14 @@ struct ServeRun {
     opening.media = settings.media
     opening.rules = settings.identity.rules
     opening.quotas = settings.quotas
-    opening.metrics = metrics
+    opening.metrics = configuration.metrics
+    opening.lowStorageBytes = settings.storage.lowBytes
+    if let exit = configuration.failureExit {
+      opening.onLogFailure = {
+        // The open file is the only copy of a file that was deleted from the log: ending the process would lose it.
+        if log.poison?.code != .detached { exit.noteFailure() }
+      }
+    }
     return try await opening.open(log: log, lastTime: log.lastTime) { progress in
       bar.update(progress.slowest.position.value, of: progress.head.value)
       gate.report(progress)

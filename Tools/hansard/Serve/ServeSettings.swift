@@ -12,6 +12,7 @@ struct ServeSettings: Sendable {
   let deepLink: DeepLink
   let push: PushSettings
   let media: MediaStore.Settings
+  let storage: StorageSettings
   let identity: IdentityOptions
   let protection: ProtectionSettings
   let quotas: Quotas
@@ -45,6 +46,7 @@ struct ServeSettings: Sendable {
         "the form of invite links; `{token}` is replaced by the invite's token", parse: { DeepLink($0) }) ?? .default
     push = PushSettings(&reader)
     media = MediaStore.Settings(&reader)
+    storage = StorageSettings(&reader)
     identity = IdentityOptions(&reader)
     protection = ProtectionSettings(&reader)
     quotas = Quotas(&reader)
