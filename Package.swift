@@ -125,7 +125,8 @@ let package = Package(
     .target(
       name: "ChatServer",
       dependencies: [
-        "CISAL", "COpenAPI", "ChatPrimitives", "ServerMetrics", "ChatDomain", "ChatProjections", "MediaFiles", "ChatService",
+        "CISAL", "COpenAPI", "ChatPrimitives", "ServerMetrics", "ChatDomain", "ChatProjections", "MediaFiles",
+        "ChatService",
         "ChatProtocol", "SocketProtocols",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Hummingbird", package: "hummingbird"),
@@ -196,7 +197,7 @@ let package = Package(
     .testTarget(
       name: "FuzzingTests",
       dependencies: [
-        "ChatService", "EventLog", "EventLogSimulation", "SocketProtocols", "ChatPrimitives",
+        "ChatServer", "ChatService", "EventLog", "EventLogSimulation", "SocketProtocols", "ChatPrimitives",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       path: "Tests/Fuzzing", exclude: ["Corpus", "words.dict"], swiftSettings: settings),

@@ -22,6 +22,8 @@ enum FuzzTarget: String, CaseIterable {
   case socket
   /// Cursors of the sync.
   case cursors
+  /// Forms of uploads.
+  case forms
 
   /// The maximum length of an input, in bytes. `Tools/fuzz` passes it to libFuzzer.
   var maximumInputBytes: Int {
@@ -29,7 +31,7 @@ enum FuzzTarget: String, CaseIterable {
     case .header: 128
     case .envelope: 160
     case .rows, .columns, .notes: 8 * 1024
-    case .frames, .engine, .socket: 2 * 1024
+    case .frames, .engine, .socket, .forms: 2 * 1024
     case .cursors: 192
     case .footer: 12 * 1024
     }
@@ -48,6 +50,7 @@ enum FuzzTarget: String, CaseIterable {
     case .engine: fuzzEnginePackets(input)
     case .socket: fuzzSocketPackets(input)
     case .cursors: fuzzCursors(input)
+    case .forms: fuzzForms(input)
     }
   }
 

@@ -199,6 +199,7 @@ struct Seeds {
     for seed in SocketSeeds.frames { try put(seed.bytes, .frames, seed.name) }
     for seed in SocketSeeds.engine { try put(seed.bytes, .engine, seed.name) }
     for seed in SocketSeeds.socket { try put(seed.bytes, .socket, seed.name) }
+    for seed in FormSeeds.forms { try put(seed.bytes, .forms, seed.name) }
   }
 
   /// A cursor of each kind, as a text and as bytes.

@@ -2,7 +2,8 @@
 # sanitizers, so that only these modules and their dependencies have to be recompiled. Source it after setup.sh.
 
 # Turns DIRECTORY into a package whose sources are links into the repository. Kinds:
-#   fuzzing    EventLog, SocketProtocols and some files of ChatService with coverage counters, and Tests/Fuzzing, as one
+#   fuzzing    EventLog, SocketProtocols and some files of ChatService and ChatServer with coverage counters, and
+#              Tests/Fuzzing, as one
 #              static library
 #   testing    EventLog and its tests, each with a mutex that ThreadSanitizer understands
 make_log_package() {
@@ -30,6 +31,9 @@ make_log_package() {
     mkdir "$directory/Sources/ChatService"
     ln -s "$PWD"/Sources/ChatService/{Base64URL.swift,Sync/SyncCursor.swift,Sync/SyncPosition.swift} \
       "$directory/Sources/ChatService"
+    # The forms of uploads need nothing else of theirs.
+    mkdir "$directory/Sources/ChatServer"
+    ln -s "$PWD"/Sources/ChatServer/HTTP/{MultipartForm.swift,FormPartHead.swift} "$directory/Sources/ChatServer"
   fi
   # The log uses neither of these files, and they need swift-collections.
   rm -f "$directory/Sources/ChatPrimitives/FairQueue.swift" \
@@ -43,8 +47,10 @@ make_log_package() {
       flags='settings + [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])]'
       more='.target(name: "SocketProtocols", swiftSettings: '"$flags"'),
       .target(name: "ChatService", dependencies: ["ChatPrimitives", "EventLog"], swiftSettings: '"$flags"'),
+      .target(name: "ChatServer", swiftSettings: '"$flags"'),
       .target(
-        name: "LogFuzzing", dependencies: ["ChatPrimitives", "EventLog", "SocketProtocols", "ChatService", crypto],
+        name: "LogFuzzing", dependencies: [
+          "ChatPrimitives", "EventLog", "SocketProtocols", "ChatService", "ChatServer", crypto],
         path: "Tests/Fuzzing", exclude: ["Corpus", "words.dict"],
         swiftSettings: settings + [.unsafeFlags(["-sanitize=address"])]),'
       ;;

@@ -138,9 +138,4 @@ struct HansardRequestContext: Sendable {
   func requireMediaType(_ expected: String...) throws {
     try DeclaredBody.require(expected, request.headers)
   }
-
-  /// The declared type of the body, without parameters and in lower case.
-  var mediaType: String? {
-    request.headers[.contentType].map { $0.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() }
-  }
 }

@@ -21,6 +21,7 @@ enum ProblemCode: String, CaseIterable {
   case invalidUTF8 = "invalid_utf8"
   case unknownField = "unknown_field"
   case invalidField = "invalid_field"
+  case invalidForm = "invalid_form"
   case invalidID = "invalid_id"
   case invalidQuery = "invalid_query"
   case invalidCursor = "invalid_cursor"
@@ -70,7 +71,7 @@ enum ProblemCode: String, CaseIterable {
       .signatureExpired, .refreshTokenInvalid, .idTokenInvalid, .idTokenExpired:
       .unauthorized
     case .malformedRequest, .actingUserRequired, .invalidActAs, .invalidJSON, .invalidUTF8, .unknownField,
-      .invalidField, .invalidID, .invalidQuery, .invalidCursor, .invalidIdempotencyKey, .invalidIfMatch,
+      .invalidField, .invalidForm, .invalidID, .invalidQuery, .invalidCursor, .invalidIdempotencyKey, .invalidIfMatch,
       .ifMatchUnsupported, .webSocketMalformed, .invalidFrame, .engineTransportUnknown, .engineSessionUnknown,
       .engineMethodInvalid, .engineRequestInvalid, .engineVersionUnsupported:
       .badRequest

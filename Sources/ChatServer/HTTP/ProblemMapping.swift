@@ -125,8 +125,7 @@ struct ProblemMapping {
         .invalidQuery, "A path and its query can have at most \(Limits.combiningMarks) combining marks in a row.")
     case .tooManyMarksInHeader:
       self.init(.headersTooLarge, "A header field can have at most \(Limits.combiningMarks) combining marks in a row.")
-    case .formInsteadOfFile:
-      self.init(.unsupportedMediaType, "Send the file's bytes as the body, not a form (multipart/form-data).")
+    case .invalidForm(let rule): self.init(.invalidForm, "The form (multipart/form-data) was rejected: \(rule).")
     case .malformedRequest(let rule):
       self.init(.malformedRequest, "The request is not valid HTTP: \(rule).")
       // The server cannot know where the next request begins.

@@ -33,8 +33,8 @@ enum Refusal: Error, Hashable {
   case unsupportedMediaType
   case tooManyMarksInTarget
   case tooManyMarksInHeader
-  /// The body is a form that contains a file, but must be the file itself.
-  case formInsteadOfFile
+  /// The form of an upload breaks this rule.
+  case invalidForm(String)
   /// The input is not valid HTTP. The text is the rule that it breaks.
   case malformedRequest(String)
   case targetTooLong

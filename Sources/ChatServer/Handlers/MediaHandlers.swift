@@ -13,19 +13,26 @@ struct MediaHandlers: Sendable {
   /// uploads of each user and of the server.
   private let uploads = KeyedLimit<NetworkAddress>(Limits.uploadsOfAddress)
 
-  /// The body is the file. Its declared type is ignored, but a form is rejected: it would be stored in place of the
-  /// file.
+  /// The body is the file, or a form with the file. Any other declared type is ignored.
   func upload(
     _ context: HansardRequestContext, _ body: TypedBody<FileBytes>
   ) async throws -> TypedResponse<UploadedMedia> {
     let actor = try context.actor
-    guard context.mediaType != "multipart/form-data" else { throw Refusal.formInsteadOfFile }
+    let form = try context.uploadForm()
     let name = try context.query("name")
-    try await chat.checkUpload(bytes: context.announcedBytes, name: name, by: actor)
+    // How many bytes of a form are the file is not known before it ends.
+    try await chat.checkUpload(bytes: form == nil ? context.announcedBytes : nil, name: name, by: actor)
     // Reserved last, so that a request that is rejected holds no slot.
     let reservation = try reserveUpload(for: context)
     defer { withExtendedLifetime(reservation) {} }
-    let upload = try await chat.upload(body.bytes(), name: name, by: actor)
+    let upload: Upload
+    if let form {
+      let file = UploadForm(form, in: body.bytes())
+      let nameInForm = try await file.open()
+      upload = try await chat.upload(file, name: name ?? nameInForm, by: actor)
+    } else {
+      upload = try await chat.upload(body.bytes(), name: name, by: actor)
+    }
     return try JSONBody.receipt(
       upload.isNew ? .created(.media(upload.row.id)) : .repeated, UploadedMedia(upload.row))
   }
@@ -100,6 +107,16 @@ struct MediaHandlers: Sendable {
 }
 
 extension HansardRequestContext {
+  /// The form that the headers announce; nil if the body is the file itself.
+  fileprivate func uploadForm() throws -> MultipartForm? {
+    guard let type = request.headers[.contentType] else { return nil }
+    do throws(MultipartForm.Flaw) {
+      return try MultipartForm(contentType: type)
+    } catch {
+      throw Refusal.invalidForm(error.rule)
+    }
+  }
+
   /// The bytes of a file. Each piece is read when the client has taken the previous one, and the file stays open until
   /// the client has taken the last.
   fileprivate func body(_ file: StoredFile, _ range: Range<Int>) -> ResponseBody {

@@ -1,0 +1,180 @@
+/// Reads a form (`multipart/form-data`, RFC 7578) piece by piece, and finds the one file in it. Other fields are skipped.
+///
+/// It keeps at most the head of a part, or as many bytes as a delimiter has. Everything but the file's content counts
+/// against a limit, so a form costs no more than its file.
+struct MultipartForm {
+  enum Event: Equatable {
+    /// The file begins. The name is that of the form, without a path.
+    case file(name: String?)
+    /// The next bytes of the file; never empty.
+    case content([UInt8])
+    /// The form ends. Whatever follows is skipped.
+    case end
+  }
+
+  /// The rule that the form breaks.
+  enum Flaw: Error, Equatable {
+    case boundary
+    case afterDelimiter
+    case head
+    case headTooLong
+    case tooLong
+    case secondFile
+    case noFile
+    case incomplete
+  }
+
+  /// RFC 2046, section 5.1.1.
+  static let boundaryBytes = 70
+  /// The head of one part.
+  static let headBytes = 4 * 1024
+  /// Everything but the content of the file.
+  static let otherBytes = 64 * 1024
+
+  private enum State {
+    case preamble
+    /// After `CRLF--boundary`.
+    case afterDelimiter
+    case head
+    case content(isFile: Bool)
+    case epilogue
+  }
+
+  private let delimiter: [UInt8]
+  /// A delimiter begins with a line break, and the first one can be at the beginning of the body.
+  private var rest: ArraySlice<UInt8> = Array("\r\n".utf8)[...]
+  private var state = State.preamble
+  private var others = 0
+  private var hasFile = false
+
+  /// - Throws: `Flaw.boundary`.
+  init(boundary: String) throws(Flaw) {
+    let bytes = Array(boundary.utf8)
+    guard (1...Self.boundaryBytes).contains(bytes.count), bytes.allSatisfy(Self.isBoundary), bytes.last != 0x20 else {
+      throw .boundary
+    }
+    delimiter = Array("\r\n--".utf8) + bytes
+  }
+
+  /// - Parameter contentType: the `Content-Type` of the request.
+  /// - Returns: nil if it is not a form.
+  init?(contentType: String) throws(Flaw) {
+    var fields = FormParameters(Array(contentType.utf8)[...])
+    guard let type = fields.value(), type.lowercased() == "multipart/form-data" else { return nil }
+    guard let parameters = fields.parameters(), let boundary = parameters["boundary"] else { throw .boundary }
+    try self.init(boundary: boundary)
+  }
+
+  /// - Returns: what the next bytes of the body contain.
+  mutating func receive(_ bytes: some Sequence<UInt8>) throws(Flaw) -> [Event] {
+    rest = (Array(rest) + bytes)[...]
+    var events: [Event] = []
+    while try step(&events) {}
+    return events
+  }
+
+  /// Call this at the end of the body.
+  func finish() throws(Flaw) {
+    guard case .epilogue = state else { throw .incomplete }
+  }
+
+  /// - Returns: false if it needs more bytes.
+  private mutating func step(_ events: inout [Event]) throws(Flaw) -> Bool {
+    switch state {
+    case .preamble:
+      return try skip(isFile: false, &events)
+    case .afterDelimiter:
+      return try readDelimiterEnd(&events)
+    case .head:
+      return try readHead(&events)
+    case .content(let isFile):
+      return try skip(isFile: isFile, &events)
+    case .epilogue:
+      // Skipped without a limit of its own: the length of a body is limited elsewhere.
+      rest = []
+      return false
+    }
+  }
+
+  /// Reads up to the next delimiter.
+  private mutating func skip(isFile: Bool, _ events: inout [Event]) throws(Flaw) -> Bool {
+    let place = find(delimiter)
+    let length = place ?? max(0, rest.count - delimiter.count + 1)
+    if !isFile { try charge(length) }
+    if isFile, length > 0 { events.append(.content(Array(rest.prefix(length)))) }
+    rest = rest.dropFirst(length)
+    guard place != nil else { return false }
+    rest = rest.dropFirst(delimiter.count)
+    try charge(delimiter.count)
+    state = .afterDelimiter
+    return true
+  }
+
+  /// `--` ends the form. Otherwise spaces and tabs can precede the line break.
+  private mutating func readDelimiterEnd(_ events: inout [Event]) throws(Flaw) -> Bool {
+    guard let first = rest.first, let second = rest.dropFirst().first else { return false }
+    if first == UInt8(ascii: "-"), second == UInt8(ascii: "-") {
+      guard hasFile else { throw .noFile }
+      events.append(.end)
+      state = .epilogue
+      return true
+    }
+    if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
+      rest = rest.dropFirst()
+      try charge(1)
+      return true
+    }
+    guard first == UInt8(ascii: "\r"), second == UInt8(ascii: "\n") else { throw .afterDelimiter }
+    // The line break stays: a head without fields is only the empty line after it.
+    state = .head
+    return true
+  }
+
+  private mutating func readHead(_ events: inout [Event]) throws(Flaw) -> Bool {
+    guard let place = find(Array("\r\n\r\n".utf8)) else {
+      // The end of the longest head can be incomplete.
+      guard rest.count < Self.headBytes + 4 else { throw .headTooLong }
+      return false
+    }
+    guard place <= Self.headBytes else { throw .headTooLong }
+    try charge(place)
+    let head = try FormPartHead(Array(rest.prefix(place).dropFirst(2)))
+    rest = rest.dropFirst(place + 4)
+    if head.isFile {
+      guard !hasFile else { throw .secondFile }
+      hasFile = true
+      events.append(.file(name: head.fileName))
+    }
+    state = .content(isFile: head.isFile)
+    return true
+  }
+
+  private mutating func charge(_ bytes: Int) throws(Flaw) {
+    others += bytes
+    guard others <= Self.otherBytes else { throw .tooLong }
+  }
+
+  /// Where these bytes begin, counted from the first of the rest. They begin with a carriage return and have few, so the
+  /// comparison fails early at most places.
+  private func find(_ wanted: [UInt8]) -> Int? {
+    rest.withUnsafeBufferPointer { bytes in
+      var start = 0
+      while start + wanted.count <= bytes.count {
+        var length = 0
+        while length < wanted.count, bytes[start + length] == wanted[length] { length += 1 }
+        if length == wanted.count { return start }
+        start += 1
+      }
+      return nil
+    }
+  }
+
+  private static func isBoundary(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"):
+      true
+    default: "'()+_,-./:=? ".utf8.contains(byte)
+    }
+  }
+}
