@@ -361,6 +361,16 @@ def test_it_has_every_part_of_a_message(anna, ben, room):
     assert anna.get("/v1/badge")["threadUnreadCount"] == 1
 
 
+def test_it_can_be_silent(anna, ben, room):
+    id = new_id()
+    made = ben.put(path(room, id), {"type": "position", "data": 1, "silent": True, "sendAt": at(HOUR)})
+    assert made["silent"] is True and ben.get(path(room, id)) == made
+    ben.refused("invalid_field", "PUT", path(room, new_id()), {"text": "hush", "silent": True, "sendAt": at(HOUR)})
+    soon(ben, room, id)
+    (message,) = wait_until(lambda: anna.get(f"{room.path}/messages")["messages"], "the event was not sent")
+    assert (message["id"], message["silent"], anna.unread(room)) == (id, True, 0)
+
+
 def test_what_it_refers_to_is_checked_twice(anna, ben, room):
     ben.refused("message_not_found", "PUT", path(room, new_id()), {"text": "x", "sendAt": at(60), "threadId": new_id()})
     ben.refused("message_not_found", "PUT", path(room, new_id()), {"text": "x", "sendAt": at(60), "replyTo": new_id()})

@@ -6,9 +6,11 @@ import re
 import pytest
 import requests
 
-from harness.client import new_id
+from harness.client import Api, new_id
 from harness.images import encoded
 from harness.people import World
+from harness.server import UNLIMITED, Server
+from harness.shifted_clock import ShiftedClock
 
 URLS = "/v1/media/urls"
 FILES = 50
@@ -35,7 +37,7 @@ def signed(person, *files) -> list[dict]:
 
 def load(person, url: str, **headers) -> requests.Response:
     """Requests it as an image loader does: without a token."""
-    return requests.get(person.server.url + url, headers=headers, timeout=60)
+    return Api(person.server).request("GET", url, headers=headers)
 
 
 def refused(response: requests.Response, code: str) -> None:
@@ -160,6 +162,23 @@ def test_the_width_of_a_thumbnail(anna, width):
         anna.post(URLS, body, expect=200)
     else:
         assert anna.refused("invalid_field", "POST", URLS, body)["field"] == "/files/0/width"
+
+
+def test_a_url_expires(tmp_path):
+    clock = ShiftedClock(tmp_path)
+    server = Server(tmp_path / "data", environment=UNLIMITED | clock.environment).start()
+    try:
+        world = World(server)
+        anna = world.user("Anna")
+        media = upload(anna, fresh())
+        (one,) = signed(anna, media)
+        assert load(anna, one["url"]).status_code == 200
+        clock.shift(wall=2 * PERIOD_SECONDS, uptime=2 * PERIOD_SECONDS)
+        refused(load(anna, one["url"]), "signature_expired")
+        (new,) = signed(world.acting_as(anna.id), media)
+        assert load(anna, new["url"]).status_code == 200 and new["expiresAt"] > one["expiresAt"]
+    finally:
+        server.end()
 
 
 def test_urls_are_never_written_down(own_world):
