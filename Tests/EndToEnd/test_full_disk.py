@@ -109,7 +109,8 @@ def test_space_is_reported_before_a_write_fails(data, small_disk):
                                    ("200m", "low", "no longer full"), (LARGE, "ok", "enough disk space again")):
             resize(small_disk, size)
             wait_until(lambda: storage(server)["status"] == status, f"the space is not {status}")
-            assert line in server.tail() and f"{data.name}/log" in server.tail()
+            wait_until(lambda: line in server.tail(), f"the log does not say: {line}")
+            assert f"{data.name}/log" in server.tail()
             assert ("detail" in storage(server)) == (status != "ok")
             # The server continues as long as its writes succeed.
             anna.send(room, status)
