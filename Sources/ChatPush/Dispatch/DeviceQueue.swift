@@ -53,10 +53,19 @@ struct DeviceQueue {
   /// Whether the next notification is a silent one that was sent before.
   var startsAgain: Bool { alerts.isEmpty && (updates.first ?? roomChanges.first).map { $0.attempts > 0 } ?? false }
 
-  /// The position of the oldest notification. Reads all silent ones.
+  /// The position of the oldest notification. Reads all silent ones. Makes no arrays, because it is read for every device.
   var oldest: LogPosition? {
-    let keys = [current?.key, alerts.first, updates.oldest, roomChanges.oldest]
-    return (keys.map { $0?.position } + [unread]).compactMap { $0 }.min()
+    var oldest = unread
+    func note(_ key: PushNotificationKey?) {
+      if let position = key?.position, oldest.map({ position < $0 }) ?? true { oldest = position }
+    }
+    note(current?.key)
+    note(alerts.first)
+    if hasSilent {
+      note(updates.oldest)
+      note(roomChanges.oldest)
+    }
+    return oldest
   }
 
   enum Appended: Hashable {
