@@ -56,7 +56,7 @@ public enum Endpoints {
   // MARK: Rooms and members
   public static let createRoom = Endpoint<CreateRoomRequest, Room>(.post, "/v1/rooms", .userOrService)
   public static let listRooms = Endpoint<NoBody, RoomList>(
-    .get, "/v1/rooms", .user, query: ["archived", "cursor", "limit"])
+    .get, "/v1/rooms", .user, query: ["archived", "kind", "workspaceId", "cursor", "limit"])
   public static let getRoom = Endpoint<NoBody, Room>(.get, "/v1/rooms/{roomId}", .user)
   public static let updateRoom = Endpoint<UpdatePlaceRequest, Room>(
     .patch, "/v1/rooms/{roomId}", .userOrService, takesIfMatch: true)

@@ -114,6 +114,32 @@ struct TrackedRoomTests {
     #expect(try cost(14) == cost(1000))
   }
 
+  @Test("a page with a filter looks at a limited number of rooms, and the next page continues there")
+  func filteredList() throws {
+    let others = Limits.roomsFilteredForPage
+    var script = EventScript()
+    let direct = RoomID.numbered(9)
+    let creation = RoomCreation(kind: .direct, name: "", creator: owner, participants: [owner, bob])
+    script.room(direct, .lifecycle(.created(creation)), by: owner)
+    script.room(direct, .members(.joined(owner, role: .member, invite: nil)), by: owner)
+    script.room(direct, .members(.added(bob, role: .member)), by: owner)
+    for number in 0..<UInt64(others) {
+      let room = RoomID.numbered(10_000 + number)
+      fill(room, to: 1, &script)
+      script.room(room, .members(.added(bob, role: .member)), by: owner)
+    }
+    try build(RoomsProjection.self, script.events).read { (database) throws in
+      let queries = RoomsQueries(database)
+      let first = try queries.roomList(of: bob, RoomListFilter(kind: .direct), limit: 5)
+      #expect(first.rooms.isEmpty)
+      let next = try queries.roomList(
+        of: bob, RoomListFilter(kind: .direct), after: try #require(first.next), limit: 5)
+      #expect(next.rooms.map(\.room.id) == [direct] && next.next == nil)
+      let groups = try queries.roomList(of: bob, RoomListFilter(kind: .group), limit: 5)
+      #expect(groups.rooms == (try queries.roomList(of: bob, limit: 5).rooms) && groups.next != nil)
+    }
+  }
+
   @Test("mutes that ended cost a badge no more when there are many, nor again for each workspace of a page")
   func costOfEndedMutes() throws {
     func cost(_ count: Int, workspaces: UInt64) throws -> (badge: Int, page: Int) {

@@ -54,6 +54,32 @@ def test_the_list_comes_in_pages(anna):
         assert [room["name"] for room in walk(anna, "/v1/rooms", "rooms", limit=limit)] == names[::-1]
 
 
+def test_the_list_can_be_limited_to_a_kind_and_a_workspace(anna, ben):
+    office, club = anna.workspace("Office"), anna.workspace("Club")
+    group, direct, plain = anna.room("Tea"), anna.direct(ben), anna.room("Feed", kind="channel")
+    news, plans = anna.channel(office, "News"), anna.channel(office, "Plans", public=False)
+    chess = anna.channel(club, "Chess")
+    old = anna.channel(office, "Old")
+    anna.post(f"{old.path}/archive")
+
+    def listed(**query):
+        return [[room["id"] for room in walk(anna, "/v1/rooms", "rooms", limit=limit, **query)] for limit in (1, 2, 200)]
+
+    def thrice(*rooms):
+        return [[room.id for room in rooms]] * 3
+
+    assert listed(kind="group") == thrice(group)
+    assert listed(kind="direct") == thrice(direct)
+    assert listed(kind="channel") == thrice(chess, plans, news, plain)
+    assert listed(workspaceId=office.id) == thrice(plans, news)
+    assert listed(workspaceId=club.id, kind="channel") == thrice(chess)
+    assert listed(workspaceId=office.id, kind="group") == thrice()
+    assert listed(workspaceId=office.id, archived="true") == thrice(old)
+    assert listed(workspaceId=new_id()) == thrice()
+    for query in ("kind=palace", "kind=", "workspaceId=office", "kind=group&kind=direct"):
+        anna.refused("invalid_query", "GET", f"/v1/rooms?{query}")
+
+
 def test_archived_rooms_have_a_list_of_their_own(anna, ben):
     rooms = [anna.room(f"Room {number}", ben) for number in range(5)]
     for number in (0, 2, 4):

@@ -14,26 +14,40 @@ package struct RoomsQueries: ReadModelQueries {
 
   /// The user's rooms that are archived, or those that are not, latest activity first. The rooms where the user is
   /// tracked are one range of an index. The others, usually few, are sorted in.
+  ///
+  /// A page with a filter looks at no more than `Limits.roomsFilteredForPage` rooms, so it can have fewer rooms than
+  /// `limit`, or none, although there are more.
   /// - Parameters:
   ///   - cursor: `next` of the previous page; nil for the first.
   ///   - limit: the maximum number of rooms.
   package func roomList(
-    of user: UserID, archived: Bool = false, after cursor: LogPosition? = nil, limit: Int
+    of user: UserID, archived: Bool = false, _ filter: RoomListFilter = RoomListFilter(),
+    after cursor: LogPosition? = nil, limit: Int
   ) throws -> RoomListPage {
-    let found = try rooms(of: user, archived ? .archived : .open, after: cursor, limit: limit + 1)
+    let mostExamined = filter.admitsAll ? limit : Limits.roomsFilteredForPage
+    let found = try rooms(of: user, archived ? .archived : .open, after: cursor, limit: mostExamined + 1)
     var rooms: [RoomListRow] = []
-    var isCut = found.count > limit
+    var lastExamined: LogPosition?
+    var isCut = found.count > mostExamined
     var budget = PageBudget()
-    for (id, _) in found.prefix(limit) {
-      guard let row = try roomListRow(id, for: user) else { continue }
-      guard budget.take(row.contentBytes) else {
-        isCut = true
-        break
+    for (id, activity) in found.prefix(mostExamined) {
+      if try admits(id, filter), let row = try roomListRow(id, for: user) {
+        guard rooms.count < limit, budget.take(row.contentBytes) else {
+          isCut = true
+          break
+        }
+        rooms.append(row)
       }
-      rooms.append(row)
+      lastExamined = activity
     }
-    return RoomListPage(
-      rooms: rooms, nicknames: try nicknames(in: rooms), next: isCut ? rooms.last?.room.activity : nil)
+    return RoomListPage(rooms: rooms, nicknames: try nicknames(in: rooms), next: isCut ? lastExamined : nil)
+  }
+
+  private func admits(_ room: RoomID, _ filter: RoomListFilter) throws -> Bool {
+    guard !filter.admitsAll else { return true }
+    return try CachedStatement(
+      database, "SELECT 1 FROM room WHERE id = ?1 AND IFNULL(kind = ?2, 1) AND IFNULL(workspaceId = ?3, ?3 IS NULL)"
+    ).exists(room, filter.kind.map { Int64($0.rawValue) }, filter.workspace)
   }
 
   /// The IDs of the user's rooms of a list, latest activity first.

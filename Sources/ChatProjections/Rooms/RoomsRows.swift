@@ -142,6 +142,19 @@ package struct RoomListRow: Sendable, Hashable {
   package var isLastFromBlockedUser = false
 }
 
+/// Which rooms a list has. Nil admits rooms with any value.
+package struct RoomListFilter: Sendable, Hashable {
+  package var kind: RoomKind?
+  package var workspace: WorkspaceID?
+
+  package init(kind: RoomKind? = nil, workspace: WorkspaceID? = nil) {
+    self.kind = kind
+    self.workspace = workspace
+  }
+
+  var admitsAll: Bool { kind == nil && workspace == nil }
+}
+
 /// Rooms, latest activity first.
 package struct RoomListPage: Sendable, Hashable {
   package var rooms: [RoomListRow]

@@ -35,7 +35,8 @@ struct RoomHandlers: Sendable {
     let archived = try context.flag("archived") ?? false
     let cursors = PageCursors(archived ? .archivedRooms : .rooms, of: user, in: chat.logIdentity)
     let page = try await chat.roomList(
-      of: user, archived: archived, after: cursors.position(in: context.cursor()), limit: context.limit())
+      of: user, archived: archived, RoomListFilter(context), after: cursors.position(in: context.cursor()),
+      limit: context.limit())
     return try await JSONBody.page(of: page.rooms.count) {
       RoomList(
         rooms: page.rooms.map { Room($0) }, users: [User](page.nicknames),
@@ -120,6 +121,23 @@ struct RoomHandlers: Sendable {
 
   private func current(_ id: RoomID, _ context: HansardRequestContext) async throws -> Room {
     Room(try await chat.room(id, for: context.reader).0)
+  }
+}
+
+extension RoomListFilter {
+  /// The query's `kind` and `workspaceId`.
+  init(_ context: HansardRequestContext) throws {
+    let kind = try context.query("kind").map { name in
+      guard let kind = RoomKind(name: name) else {
+        throw Refusal.invalidQuery("kind must be one of \(RoomKind.allCases.map(\.name).joined(separator: ", ")).")
+      }
+      return kind
+    }
+    let workspace = try context.query("workspaceId").map { text in
+      guard let id = WorkspaceID(text) else { throw Refusal.invalidQuery("workspaceId must be an ID.") }
+      return id
+    }
+    self.init(kind: kind, workspace: workspace)
   }
 }
 

@@ -5,9 +5,10 @@ import EventStore
 
 extension ChatService {
   package func roomList(
-    of user: UserID, archived: Bool = false, after cursor: LogPosition?, limit: Int
+    of user: UserID, archived: Bool = false, _ filter: RoomListFilter = RoomListFilter(), after cursor: LogPosition?,
+    limit: Int
   ) async throws(ServiceError) -> RoomListPage {
-    try await rooms { try $0.roomList(of: user, archived: archived, after: cursor, limit: limit) }
+    try await rooms { try $0.roomList(of: user, archived: archived, filter, after: cursor, limit: limit) }
   }
 
   /// A room as the user sees it: as a member, or as a user who can find a public channel. Without a user, for a service
