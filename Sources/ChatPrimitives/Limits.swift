@@ -100,6 +100,8 @@ public enum Limits {
   /// The maximum number of items on a page, and the default if the client does not give a number.
   public static let pageItems = 200
   public static let pageDefaultItems = 30
+  /// The users that one request can fetch by their IDs.
+  public static let usersFetched = 100
   /// The rooms that a page of the list of rooms looks at to find those that a filter admits.
   public static let roomsFilteredForPage = 1_000
 

@@ -91,6 +91,15 @@ public struct PublicProfile: ResponseObject {
   }
 }
 
+/// `GET /v1/users`: in the order of the request. IDs that belong to no user are left out.
+public struct PublicProfileList: ListObject {
+  public var users: [PublicProfile]
+
+  public init(users: [PublicProfile]) {
+    self.users = users
+  }
+}
+
 /// What users see of their own account, and administrators of any account.
 public struct Account: ResponseObject {
   public var id: UserID

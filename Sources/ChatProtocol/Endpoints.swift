@@ -24,6 +24,7 @@ public enum Endpoints {
   public static let blockUser = Endpoint<NoBody, BlockReceipt>(.put, "/v1/me/blocked-users/{userId}", .user)
   public static let unblockUser = Endpoint<NoBody, BlockReceipt>(.delete, "/v1/me/blocked-users/{userId}", .user)
   public static let getUser = Endpoint<NoBody, PublicProfile>(.get, "/v1/users/{userId}", .userOrService)
+  public static let getUsers = Endpoint<NoBody, PublicProfileList>(.get, "/v1/users", .userOrService, query: ["ids"])
   public static let signingKeys = Endpoint<NoBody, SigningKeySet>(
     .get, "/.well-known/jwks.json", .open, ignoresTokens: true)
 
@@ -253,7 +254,7 @@ public enum Endpoints {
   public static let all: [AnyEndpoint] = erased([
     createAccount, createSession, refreshSession, listSessions, endSession, endSessions, getMe, updateMe,
     getPreferences, updatePreferences, listBlockedUsers, blockUser, unblockUser,
-    changePassword, linkIdentity, unlinkIdentity, resetPassword, getUser, signingKeys,
+    changePassword, linkIdentity, unlinkIdentity, resetPassword, getUser, getUsers, signingKeys,
     findUsers, requestPasswordReset, disableUser, enableUser, listUserSessions, endUserSessions, rotateSigningKey,
     confirmClock, explainPush,
     listDevices, putDevice, getDevice, deleteDevice,

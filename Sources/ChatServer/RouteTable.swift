@@ -125,6 +125,7 @@ enum RouteTable {
     Route(Endpoints.unlinkIdentity) { try await $0.accounts.unlinkIdentity($1) },
     Route(Endpoints.resetPassword) { try await $0.passwords.reset($1, $2) },
     Route(Endpoints.getUser) { try await $0.accounts.profile($1) },
+    Route(Endpoints.getUsers) { try await $0.accounts.profiles($1) },
     Route(Endpoints.signingKeys) { try await $0.signingKeys.list($1) },
     Route(Endpoints.findUsers) { try await $0.administration.find($1) },
     Route(Endpoints.requestPasswordReset) { try await $0.passwords.request($1) },

@@ -250,6 +250,22 @@ def test_a_picture_is_set_and_taken_away(world, anna, ben):
         anna.refused("invalid_field", "PATCH", "/v1/me", nothing)
 
 
+def test_many_users_are_fetched_at_once(world, anna, ben):
+    guest = world.user("Cara")
+    picture = anna.post("/v1/media", data=b"a picture")["id"]
+    anna.patch("/v1/me", {"picture": picture})
+    ids = [ben.id, new_id(), anna.id, guest.id, ben.id]
+    found = ben.get("/v1/users", ids=",".join(ids))
+    assert found == {"users": [ben.get(f"/v1/users/{id}") for id in (ben.id, anna.id, guest.id)]}
+    assert found["users"][1]["picture"] == picture
+    assert world.admin.get("/v1/users", ids=",".join(ids)) == found
+    full = [new_id() for _ in range(99)] + [anna.id]
+    assert [user["id"] for user in ben.get("/v1/users", ids=",".join(full))["users"]] == [anna.id]
+    for query in ("", "?ids=", f"?ids={anna.id},", "?ids=anna", "?ids=" + ",".join([*full, ben.id])):
+        ben.refused("invalid_query", "GET", f"/v1/users{query}")
+    world.nobody.refused("access_token_missing", "GET", f"/v1/users?ids={anna.id}")
+
+
 def test_the_public_profile_is_public_to_those_who_are_logged_in(world):
     anna = world.account()
     stranger = world.user("Stranger")

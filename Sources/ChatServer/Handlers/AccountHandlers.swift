@@ -135,9 +135,25 @@ struct AccountHandlers: Sendable {
   }
 
   func profile(_ context: HansardRequestContext) async throws -> TypedResponse<PublicProfile> {
-    let row = try await chat.profile(of: context.id("userId"))
-    return try JSONBody.response(
-      PublicProfile(id: row.id, nickname: row.nickname, picture: row.picture, isGuest: row.isGuest))
+    try JSONBody.response(PublicProfile(try await chat.profile(of: context.id("userId"))))
+  }
+
+  func profiles(_ context: HansardRequestContext) async throws -> TypedResponse<PublicProfileList> {
+    guard let texts = try context.request.uri.list("ids", atMost: Limits.usersFetched) else {
+      throw Refusal.invalidQuery("ids is needed.")
+    }
+    let ids = try texts.map { text in
+      guard let id = UserID(text) else { throw Refusal.invalidQuery("ids must be IDs, separated by commas.") }
+      return id
+    }
+    let rows = try await chat.profiles(of: ids)
+    return try await JSONBody.page(of: rows.count) { PublicProfileList(users: rows.map { PublicProfile($0) }) }
+  }
+}
+
+extension PublicProfile {
+  init(_ row: UserRow) {
+    self.init(id: row.id, nickname: row.nickname, picture: row.picture, isGuest: row.isGuest)
   }
 }
 

@@ -32,6 +32,14 @@ extension ChatService {
     return row
   }
 
+  /// The profiles in the order of the IDs, each once. Leaves out IDs that belong to no user.
+  package func profiles(of users: [UserID]) async throws(ServiceError) -> [UserRow] {
+    try await accounts { accounts in
+      var found: Set<UserID> = []
+      return try users.filter { found.insert($0).inserted }.compactMap { try accounts.user($0) }
+    }
+  }
+
   package func user(withExternalID externalID: String) async throws(ServiceError) -> UserRow? {
     try await accounts { try $0.user(externalID: externalID) }
   }
