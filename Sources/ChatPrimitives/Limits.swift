@@ -294,8 +294,8 @@ public enum Limits {
   public static let syncFilterRooms = 50
   /// The longest time that a sync waits for something to change, in seconds. Shorter than a connection may be idle.
   public static let syncWaitSeconds = 50
-  /// How many rooms, and how many workspaces, learn at once that a user has a new nickname: those that the user joined
-  /// last. In the others, the user's next message brings the nickname.
+  /// How many rooms, and how many workspaces, learn at once that a user has a new nickname or picture: those that the
+  /// user joined last. In the others, the user's next message brings them.
   public static let profileSpaces = 64
 
   // MARK: Time, in milliseconds

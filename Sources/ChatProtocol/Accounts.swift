@@ -63,14 +63,16 @@ public struct UpdateMeRequest: RequestObject {
   }
 }
 
-/// A user's name, as pages include it: the part of the public profile that a list needs.
+/// A user as lists and pages show them: the part of the public profile that they need.
 public struct User: Codable, Sendable, Hashable {
   public var id: UserID
   public var nickname: String
+  @Nullable public var picture: MediaID?
 
-  public init(id: UserID, nickname: String) {
+  public init(id: UserID, nickname: String, picture: MediaID?) {
     self.id = id
     self.nickname = nickname
+    self.picture = picture
   }
 }
 

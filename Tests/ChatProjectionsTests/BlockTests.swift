@@ -217,7 +217,7 @@ import Testing
     try build(AccountsProjection.self, script.events).read { (database) throws in
       let queries = AccountsQueries(database)
       let page = try queries.blockedUsers(of: alice, limit: 1)
-      #expect((page.blocked.map(\.user), page.nicknames) == ([carol], [carol: "carol"]))
+      #expect((page.blocked.map(\.user), page.profiles) == ([carol], [carol: Profile(nickname: "carol")]))
       let rest = try queries.blockedUsers(of: alice, after: page.next, limit: 1)
       #expect((rest.blocked, rest.next) == ([BlockedUserRow(user: bob, blocked: first)], nil))
       #expect(try queries.block(of: bob, by: alice) == first)

@@ -36,7 +36,7 @@ import Testing
     try queue.read { (database) throws in
       repeat {
         let page = try RoomsQueries(database).joinHistory(of: room, before: next, limit: limit)
-        #expect(page.entries.allSatisfy { page.nicknames[$0.user] != nil })
+        #expect(page.entries.allSatisfy { page.profiles[$0.user] != nil })
         entries += page.entries
         next = page.next
       } while next != nil

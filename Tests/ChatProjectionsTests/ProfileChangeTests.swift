@@ -5,7 +5,7 @@ import Testing
 
 @testable import ChatProjections
 
-@Suite("rooms notes new nicknames and hidden markers where the user is a member")
+@Suite("rooms notes new profiles and hidden markers where the user is a member")
 struct ProfileChangeTests {
   private let owner = UserID.numbered(1)
   private let bob = UserID.numbered(2)
@@ -34,11 +34,15 @@ struct ProfileChangeTests {
     }.filter { $0.entity.type == type }
   }
 
-  @Test("a new nickname changes what is in the room and in the workspace, not the room as it is shown")
-  func nicknames() throws {
+  @Test(
+    "a new nickname or picture changes what is in the room and in the workspace, not the room as it is shown",
+    arguments: [
+      ProfileEdit(nickname: "robert"), ProfileEdit(picture: .set(.numbered(30))), ProfileEdit(picture: .remove),
+    ])
+  func profiles(edit: ProfileEdit) throws {
     var script = history()
     let before = script.last.position
-    let position = script.user(bob, nickname).position
+    let position = script.user(bob, .account(.profileChanged(edit))).position
     let queue = try build(RoomsProjection.self, script.events)
     let change = Change(entity: ChangedEntity(type: .user, id: bob.uuid), position: position)
     #expect(try changes(.room(tea), .user, queue) == [change])
@@ -48,6 +52,32 @@ struct ProfileChangeTests {
       #expect(room.changed == position)
       #expect(room.shown <= before)
       #expect(try RoomsQueries(database).member(owner, of: tea)?.tracked?.changed == position)
+    }
+  }
+
+  @Test("a page shows the nickname and the picture of now, each of which stays when the other changes")
+  func shownProfiles() throws {
+    var script = history()
+    let picture = MediaID.numbered(30)
+    var expected = Profile(nickname: "bob")
+    func check() throws {
+      try build(RoomsProjection.self, script.events).read { (database) throws in
+        #expect(try RoomsQueries(database).profiles(of: [bob]) == [bob: expected])
+      }
+      try build(TimelineProjection.self, script.events).read { (database) throws in
+        #expect(try TimelineQueries(database).profiles(of: [bob]) == [bob: expected])
+      }
+    }
+    try check()
+    let edits = [
+      ProfileEdit(picture: .set(picture)), ProfileEdit(nickname: "robert"), ProfileEdit(picture: .remove),
+      ProfileEdit(nickname: "rob", picture: .set(picture)),
+    ]
+    for edit in edits {
+      script.user(bob, .account(.profileChanged(edit)))
+      if let nickname = edit.nickname { expected.nickname = nickname }
+      if let change = edit.picture { expected.picture = change.media }
+      try check()
     }
   }
 

@@ -37,7 +37,7 @@ import Testing
     #expect(page.receipts.map(\.user) == [alice, bob])
     #expect(page.receipts[0].read.message == .numbered(102))
     #expect(page.receipts[1].read == ReadPoint(message: .numbered(101), time: stamp.time))
-    #expect(page.nicknames == [alice: "alice", bob: "bob"])
+    #expect(page.profiles == [alice: Profile(nickname: "alice"), bob: Profile(nickname: "bob")])
     let first = try receipts(script, for: alice, limit: 1)
     #expect(first.receipts.map(\.user) == [alice] && first.next == first.receipts[0].joined)
   }

@@ -47,7 +47,7 @@ import Testing
           let after = try queries.page(of: room, for: alice, at: .after(newer), limit: 1)
           #expect(after?.messages.map(\.ordinal) == [range.map { $0.upperBound + 1 } ?? 1], "\(anchor)")
         }
-        #expect(page.nicknames == (range == nil ? [:] : [alice: "alice"]))
+        #expect(page.profiles == (range == nil ? [:] : [alice: Profile(nickname: "alice")]))
       }
     }
   }

@@ -10,8 +10,8 @@ import Testing
   private static let lifetimeSeconds = 900
 
   private static let grant = SessionGrant(
-    user: UserID(UUIDBytes(high: 1, low: 1)), nickname: "Anna", session: SessionID(UUIDBytes(high: 2, low: 2)),
-    device: DeviceID(UUIDBytes(high: 3, low: 3)), generation: 4,
+    user: UserID(UUIDBytes(high: 1, low: 1)), profile: Profile(nickname: "Anna"),
+    session: SessionID(UUIDBytes(high: 2, low: 2)), device: DeviceID(UUIDBytes(high: 3, low: 3)), generation: 4,
     stamp: Stamp(position: LogPosition(5), time: Timestamp(milliseconds: issuedSeconds * 1000 + 999)), isNew: true)
 
   /// - Parameter rotations: The positions at which the signing key was rotated, one second apart.

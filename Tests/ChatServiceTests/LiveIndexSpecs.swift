@@ -104,9 +104,11 @@ struct LiveIndexSpecs {
     #expect(concerned(.workspace(office, .lifecycle(.edited(WorkspaceEdit()))), index) == [])
   }
 
-  @Test("a nickname concerns all who share a room or workspace; a user without a stream has to be looked up")
-  func nicknames() {
-    let renamed = UserEvent.account(.profileChanged(ProfileEdit(nickname: "b")))
+  @Test(
+    "a new profile concerns all who share a room or workspace; a user without a stream has to be looked up",
+    arguments: [ProfileEdit(nickname: "b"), ProfileEdit(picture: .remove)])
+  func profiles(edit: ProfileEdit) {
+    let renamed = UserEvent.account(.profileChanged(edit))
     #expect(concerned(.user(bob, renamed)) == [alice, bob])
     var wakes = LiveWakes()
     let (stranger, index) = (fixed(9) as UserID, index())

@@ -50,7 +50,7 @@ struct LivePagesTests {
     #expect(turn.readers.isEmpty)
     #expect(texts(found[alice]) == ["hello"] && texts(found[bob]) == ["hello"])
     #expect(found[bob]?.items.contains { $0.content.type == .room } == true)
-    #expect(found[bob]?.nicknames[alice] == "user crm-1")
+    #expect(found[bob]?.profiles[alice]?.nickname == "user crm-1")
     #expect(found[other]?.items == [])
     #expect(scene.pages.isEmpty && scene.pages.next(at: Self.now).contents.isEmpty)
     try scene.fixture.close()

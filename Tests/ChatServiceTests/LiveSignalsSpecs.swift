@@ -60,7 +60,7 @@ struct LiveSignalsSpecs {
   @Test("pages are supplied until the stream has to read something")
   func pages() async {
     func content(_ position: UInt64) -> LiveContent {
-      LiveContent(items: [SyncItem(revision: LogPosition(position), content: .removed(.room(tea)))], nicknames: [:])
+      LiveContent(items: [SyncItem(revision: LogPosition(position), content: .removed(.room(tea)))], profiles: [:])
     }
     func page(_ after: UInt64, _ through: UInt64) -> LivePage {
       LivePage(after: LogPosition(after), through: LogPosition(through), content: content(through))

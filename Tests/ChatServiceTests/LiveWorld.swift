@@ -231,7 +231,7 @@ struct LiveWorld {
       (next, hasMore) = (SyncPosition(position.position, .catchingUp(progress)), true)
     }
     let page = SyncPage(
-      items: first.map { SyncItem(revision: $0.revision, content: .removed($0.entity)) }, nicknames: [:], next: next,
+      items: first.map { SyncItem(revision: $0.revision, content: .removed($0.entity)) }, profiles: [:], next: next,
       more: hasMore)
     return give(.read(page), to: user)
   }
@@ -298,14 +298,14 @@ struct LiveWorld {
 
   /// What a user gets of messages without a read. As in `LivePages`, the read model decides who sees them.
   private func content(of positions: [Int], for user: Int) -> LiveContent {
-    guard let joined = joined(user, at: applied) else { return LiveContent(items: [], nicknames: [:]) }
+    guard let joined = joined(user, at: applied) else { return LiveContent(items: [], profiles: [:]) }
     let items = positions.filter { $0 > joined }.flatMap { position in
       let ordinal = messages(position).count - 1
       return [.room(Self.room), .message(.room(UInt64(ordinal)), in: Self.room)].map { (entity: SyncEntity) in
         SyncItem(revision: LogPosition(UInt64(position)), content: .removed(entity))
       }
     }
-    return LiveContent(items: items, nicknames: [:])
+    return LiveContent(items: items, profiles: [:])
   }
 
   private func recorded(_ position: Int) -> RecordedEvent {

@@ -9,7 +9,7 @@ struct SyncStreamSpecs {
 
   private func page(_ items: Int, next position: UInt64, more: Bool = false) -> SyncPage {
     let item = SyncItem(revision: LogPosition(position), content: .removed(.account))
-    return SyncPage(items: Array(repeating: item, count: items), nicknames: [:], next: at(position), more: more)
+    return SyncPage(items: Array(repeating: item, count: items), profiles: [:], next: at(position), more: more)
   }
 
   private func stream(_ inputs: SyncStream.Input...) -> SyncStream {

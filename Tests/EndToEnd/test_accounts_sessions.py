@@ -230,7 +230,7 @@ def test_a_profile_changes_for_everybody(world, anna, ben, room):
     assert changed["nickname"] == "Anna K." and changed["position"] == world.head
     assert anna.get("/v1/me")["nickname"] == "Anna K."
     assert ben.get(f"/v1/users/{anna.id}")["nickname"] == "Anna K."
-    assert {"id": anna.id, "nickname": "Anna K."} in ben.get(f"{room.path}/messages")["users"]
+    assert {"id": anna.id, "nickname": "Anna K.", "picture": None} in ben.get(f"{room.path}/messages")["users"]
     anna.refused("nickname_empty", "PATCH", "/v1/me", {"nickname": ""})
 
 
@@ -264,6 +264,31 @@ def test_many_users_are_fetched_at_once(world, anna, ben):
     for query in ("", "?ids=", f"?ids={anna.id},", "?ids=anna", "?ids=" + ",".join([*full, ben.id])):
         ben.refused("invalid_query", "GET", f"/v1/users{query}")
     world.nobody.refused("access_token_missing", "GET", f"/v1/users?ids={anna.id}")
+
+
+def test_every_user_is_shown_with_the_picture(world, anna, ben, room):
+    picture = anna.post("/v1/media", data=b"a picture")["id"]
+    anna.patch("/v1/me", {"picture": picture})
+    office, message = anna.workspace("Office"), anna.send(room, "hello")["id"]
+    office.take_in(world, ben)
+    anna.put(f"{room.message(message)}/reactions/👍")
+    anna.put(f"{room.path}/pins/{message}")
+    token = anna.post(f"{room.path}/invites", {"maxUses": 1})["token"]
+    shown = {"id": anna.id, "nickname": "Anna", "picture": picture}
+    for path in ("/v1/rooms", f"{room.path}/messages", f"{room.path}/pins"):
+        assert shown in ben.get(path)["users"], path
+    for path, name in (
+        (f"{room.path}/members", "members"), (f"{office.path}/members", "members"),
+        (f"{room.path}/messages/{message}/reactions", "reactions"), (f"{room.path}/read-markers", "readMarkers"),
+    ):
+        assert shown in [each["user"] for each in ben.get(path)[name]], path
+    history = anna.get(f"{room.path}/join-history")["changes"]
+    assert all(each["by"] == shown for each in history)
+    assert ben.get(f"/v1/invites/{token}")["inviter"] == shown
+    assert ben.put(f"/v1/me/blocked-users/{anna.id}")["user"] == shown
+    assert ben.get("/v1/me/blocked-users")["blockedUsers"][0]["user"] == shown
+    assert ben.delete(f"/v1/me/blocked-users/{anna.id}")["user"] == shown
+    assert world.acting_as(anna.id).post("/v1/sessions", {})["user"] == shown
 
 
 def test_the_public_profile_is_public_to_those_who_are_logged_in(world):

@@ -28,7 +28,7 @@ def marks(person: Person, room: Room, path: str = "/messages") -> dict[str, bool
 
 def test_blocking_and_unblocking(world, anna, ben):
     blocked = block(anna, ben)
-    assert blocked["user"] == {"id": ben.id, "nickname": "Ben"}
+    assert blocked["user"] == {"id": ben.id, "nickname": "Ben", "picture": None}
     listed = anna.get(BLOCKED)
     assert listed == {
         "blockedUsers": [{"user": blocked["user"], "blockedAt": blocked["blockedAt"]}], "nextCursor": None,

@@ -44,8 +44,8 @@ def test_a_report_contains_the_message_as_it_was(world, anna, tea):
         "id": sent["id"], "text": "buy my tea", "sentAt": sent["sentAt"], "type": "ad.shown", "data": {"price": 3},
         "mentions": {"users": [carla.id], "everyone": False}, "attachments": sent["attachments"],
     }
-    assert report["reporter"] == {"id": carla.id, "nickname": "Carla"}
-    assert report["reportedUser"] == {"id": dora.id, "nickname": "Dora"}
+    assert report["reporter"] == {"id": carla.id, "nickname": "Carla", "picture": None}
+    assert report["reportedUser"] == {"id": dora.id, "nickname": "Dora", "picture": None}
     assert (report["status"], report["reason"], report["comment"]) == ("open", "harassment", "every day")
     assert report["position"] == report["revision"] == world.head and report["resolution"] is None
     dora.patch(room.message(sent["id"]), {"text": "harmless"})
@@ -111,7 +111,7 @@ def test_resolving_and_reopening(world, anna, tea):
     resolved = bill.post(f"{path}/resolve", resolution, key=key)
     assert resolved["status"] == "resolved" and resolved["revision"] == world.head
     assert resolved["resolution"] == {
-        "outcome": "user_warned", "note": "second time", "by": {"id": bill.id, "nickname": "Bill"},
+        "outcome": "user_warned", "note": "second time", "by": {"id": bill.id, "nickname": "Bill", "picture": None},
         "at": resolved["resolution"]["at"],
     }
     assert anna.get(path) == resolved
@@ -194,7 +194,7 @@ def test_workspace_administrators_moderate_its_channels(world, anna, ben):
         viewer.refused("room_not_found", "GET", path_of(made[1]))
     kept = world.admin.get(path_of(made[1]))
     assert kept["resolution"] == {
-        "outcome": "room_deleted", "note": None, "by": {"id": carla.id, "nickname": "Carla"},
+        "outcome": "room_deleted", "note": None, "by": {"id": carla.id, "nickname": "Carla", "picture": None},
         "at": kept["resolution"]["at"],
     }
     assert kept | {"resolution": None, "status": "open", "revision": made[1]["revision"]} == made[1]

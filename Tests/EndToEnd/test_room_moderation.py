@@ -79,7 +79,7 @@ def test_a_banned_user_cannot_join_in_any_way(world, anna, tea):
     for limit in (1, 2, 3):
         bans = walk(anna, f"{room.path}/bans", "bans", limit=limit)
         assert [ban["user"]["nickname"] for ban in bans] == ["Stranger", "Carla"]
-    assert bans[0]["bannedBy"] == {"id": bill.id, "nickname": "Bill"}
+    assert bans[0]["bannedBy"] == {"id": bill.id, "nickname": "Bill", "picture": None}
     bill.delete(f"{room.path}/bans/{carla.id}")
     bill.refused("ban_not_found", "DELETE", f"{room.path}/bans/{carla.id}")
     carla.post(f"/v1/invites/{invite['token']}/accept")

@@ -41,7 +41,7 @@ def test_the_list_has_the_latest_message_first(anna, ben, world):
     # A room without messages is sorted by its creation.
     assert names == ["Room 4", "Room 1", "Room 3", "Room 2", "Room 0"]
     assert page["rooms"][0]["lastMessage"]["text"] == "message 4"
-    assert page["users"] == [{"id": ben.id, "nickname": "Ben"}]
+    assert page["users"] == [{"id": ben.id, "nickname": "Ben", "picture": None}]
     assert [room["unreadCount"] for room in page["rooms"]] == [1, 1, 1, 0, 0]
 
 

@@ -16,7 +16,7 @@ def test_anyone_with_the_link_can_join(world, anna):
     preview = guest.get(f"/v1/invites/{invite['token']}")
     assert (preview["roomId"], preview["name"], preview["memberCount"]) == (room.id, "Tea", 1)
     assert (preview["workspaceId"], preview["topic"], preview["picture"]) == (None, None, None)
-    assert preview["inviter"] == {"id": anna.id, "nickname": "Anna"}
+    assert preview["inviter"] == {"id": anna.id, "nickname": "Anna", "picture": None}
     assert invite["link"] == f"hansard://invite/{invite['token']}"
     assert preview["expiresAt"] == invite["expiresAt"]
     joined = guest.post(f"/v1/invites/{invite['token']}/accept")

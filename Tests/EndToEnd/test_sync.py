@@ -331,6 +331,15 @@ def test_include_can_ask_for_the_users_of_messages(anna, ben, room):
     assert [item["type"] for item in client.catch_up(include="message")] == ["message"]
 
 
+def test_a_new_picture_reaches_those_who_share_a_room(anna, ben, room):
+    (client,) = clients_of(ben)
+    picture = anna.post("/v1/media", data=b"a picture")["id"]
+    for new in (picture, None):
+        anna.patch("/v1/me", {"picture": new})
+        (item,) = client.catch_up()
+        assert (item["type"], item["user"]) == ("user", {"id": anna.id, "nickname": "Anna", "picture": new})
+
+
 # MARK: Cursors
 
 

@@ -91,7 +91,7 @@ def test_an_invitation_is_accepted_declined_or_taken_back(world, anna, office):
         bill.put(f"{office.path}/invitations/{user.id}", {"role": "guest"})
     (mine,) = ada.get("/v1/me/invitations")["invitations"]
     assert (mine["workspaceId"], mine["workspaceName"], mine["role"]) == (office.id, "Office", "guest")
-    assert mine["invitedBy"] == {"id": bill.id, "nickname": "Bill"}
+    assert mine["invitedBy"] == {"id": bill.id, "nickname": "Bill", "picture": None}
     ada.refused("workspace_not_found", "GET", office.path)
     for limit in (1, 2, 3, 4):
         pending = walk(anna, f"{office.path}/invitations", "invitations", limit=limit)

@@ -17,6 +17,8 @@ package struct UserRow: Sendable, Hashable {
   package var registered: Stamp
   /// Where the profile or the email address was last changed; the registration if neither was ever changed.
   package var revision: LogPosition
+
+  package var profile: Profile { Profile(nickname: nickname, picture: picture) }
 }
 
 package struct IdentityRow: Sendable, Hashable {

@@ -16,7 +16,7 @@ package struct BlockedUserRow: Sendable, Hashable {
 /// Blocked users, the newest block first.
 package struct BlockedUserPage: Sendable, Hashable {
   package var blocked: [BlockedUserRow]
-  package var nicknames: [UserID: String]
+  package var profiles: [UserID: Profile]
   /// The cursor of the next page; nil if there is none.
   package var next: LogPosition?
 }
@@ -73,7 +73,7 @@ extension AccountsQueries {
     ).all(user, cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit + 1, read: BlockedUsers.read)
     let blocked = Array(found.prefix(limit))
     return BlockedUserPage(
-      blocked: blocked, nicknames: try nicknames(of: blocked.map(\.user)),
+      blocked: blocked, profiles: try profiles(of: blocked.map(\.user)),
       next: found.count > limit ? blocked.last?.blocked.position : nil)
   }
 
@@ -84,12 +84,16 @@ extension AccountsQueries {
     ).first(user, other, read: BlockedUsers.read)?.blocked
   }
 
-  /// The nicknames of those users who are registered.
-  package func nicknames(of users: some Sequence<UserID>) throws -> [UserID: String] {
-    let statement = try CachedStatement(database, "SELECT nickname FROM user WHERE id = ?")
-    var nicknames: [UserID: String] = [:]
-    for user in users { nicknames[user] = try statement.first(user) { try $0.text() } }
-    return nicknames
+  /// The profiles of those users who are registered.
+  package func profiles(of users: some Sequence<UserID>) throws -> [UserID: Profile] {
+    let statement = try CachedStatement(database, "SELECT nickname, picture FROM user WHERE id = ?")
+    var profiles: [UserID: Profile] = [:]
+    for user in users {
+      profiles[user] = try statement.first(user) {
+        try Profile(nickname: $0.text(), picture: $0.optional { try $0.id() })
+      }
+    }
+    return profiles
   }
 }
 

@@ -1,36 +1,42 @@
+import ChatDomain
 import ChatPrimitives
 import GRDB
 
 /// The users' public profiles. Each read model that needs them has this table in its own file, so that a page and the
-/// names on it come from the same snapshot.
+/// users on it come from the same snapshot.
 enum Profiles {
   static func createTable(_ database: Database) throws {
     try database.execute(
       sql: """
         CREATE TABLE profile (
           userId BLOB PRIMARY KEY NOT NULL,
-          nickname TEXT NOT NULL
+          nickname TEXT NOT NULL,
+          picture BLOB
         ) STRICT, WITHOUT ROWID
         """)
   }
 
-  static func set(_ nickname: String, of user: UserID, _ database: Database) throws {
+  /// A user whose registration was erased gets a profile with the first change.
+  static func apply(_ edit: ProfileEdit, of user: UserID, _ database: Database) throws {
     try CachedStatement(
       database,
       """
-      INSERT INTO profile (userId, nickname) VALUES (?, ?)
-      ON CONFLICT (userId) DO UPDATE SET nickname = excluded.nickname
+      INSERT INTO profile (userId, nickname, picture) VALUES (?1, IFNULL(?2, ''), ?3)
+      ON CONFLICT (userId) DO UPDATE
+      SET nickname = IFNULL(?2, nickname), picture = CASE WHEN ?4 THEN excluded.picture ELSE picture END
       """
-    ).run(user, nickname)
+    ).run(user, edit.nickname, edit.picture?.media, edit.picture != nil)
   }
 
   /// Omits users without a profile.
-  static func nicknames(of users: some Sequence<UserID>, _ database: Database) throws -> [UserID: String] {
-    let statement = try CachedStatement(database, "SELECT nickname FROM profile WHERE userId = ?")
-    var nicknames: [UserID: String] = [:]
-    for user in users where nicknames[user] == nil {
-      nicknames[user] = try statement.first(user) { try $0.text() }
+  static func profiles(of users: some Sequence<UserID>, _ database: Database) throws -> [UserID: Profile] {
+    let statement = try CachedStatement(database, "SELECT nickname, picture FROM profile WHERE userId = ?")
+    var profiles: [UserID: Profile] = [:]
+    for user in users where profiles[user] == nil {
+      profiles[user] = try statement.first(user) {
+        try Profile(nickname: $0.text(), picture: $0.optional { try $0.id() })
+      }
     }
-    return nicknames
+    return profiles
   }
 }

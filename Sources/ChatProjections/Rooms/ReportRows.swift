@@ -35,7 +35,7 @@ package struct ReportRow: Sendable, Hashable {
 /// Reports, the newest first.
 package struct ReportPage: Sendable, Hashable {
   package var reports: [ReportRow]
-  package var nicknames: [UserID: String]
+  package var profiles: [UserID: Profile]
   /// Where the next page continues; nil if there is none.
   package var next: LogPosition?
 }

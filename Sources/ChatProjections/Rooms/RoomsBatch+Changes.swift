@@ -74,8 +74,8 @@ extension RoomsBatch {
     try note(.room, room.id.uuid, in: .workspace(workspace))
   }
 
-  /// Call this after a user got a new nickname.
-  mutating func noteNickname(of user: UserID) throws {
+  /// Call this after a user got a new nickname or picture.
+  mutating func noteProfile(of user: UserID) throws {
     guard contents == .everything else { return }
     for room in try roomsJoinedLast(by: user) {
       try note(.user, user.uuid, in: .room(room.id))

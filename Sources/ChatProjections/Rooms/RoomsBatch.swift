@@ -56,11 +56,10 @@ struct RoomsBatch {
     self.position = position
     switch event {
     case .account(.registered(let registration)):
-      try Profiles.set(registration.nickname, of: user, database)
+      try Profiles.apply(ProfileEdit(nickname: registration.nickname), of: user, database)
     case .account(.profileChanged(let edit)):
-      guard let nickname = edit.nickname else { break }
-      try Profiles.set(nickname, of: user, database)
-      try noteNickname(of: user)
+      try Profiles.apply(edit, of: user, database)
+      try noteProfile(of: user)
     case .account(.preferencesSet(let edit)):
       guard let shares = edit.sharesReadMarkers, try HiddenReaders.set(!shares, user, database) else { break }
       try noteMarkers(of: user)

@@ -11,7 +11,7 @@ package struct BanRow: Sendable, Hashable {
 /// Bans, newest first.
 package struct BanPage: Sendable, Hashable {
   package var bans: [BanRow]
-  package var nicknames: [UserID: String]
+  package var profiles: [UserID: Profile]
   /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
@@ -30,7 +30,7 @@ package struct JoinHistoryRow: Sendable, Hashable {
 /// The changes of a room's memberships, newest first.
 package struct JoinHistoryPage: Sendable, Hashable {
   package var entries: [JoinHistoryRow]
-  package var nicknames: [UserID: String]
+  package var profiles: [UserID: Profile]
   /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
@@ -54,7 +54,7 @@ extension RoomsQueries {
     }
     let bans = Array(found.prefix(limit))
     return BanPage(
-      bans: bans, nicknames: try nicknames(of: bans.flatMap { [$0.user, $0.banner].compactMap { $0 } }),
+      bans: bans, profiles: try profiles(of: bans.flatMap { [$0.user, $0.banner].compactMap { $0 } }),
       next: found.count > limit ? bans.last?.banned.position : nil)
   }
 
@@ -75,7 +75,7 @@ extension RoomsQueries {
     }
     let entries = Array(found.prefix(limit))
     return JoinHistoryPage(
-      entries: entries, nicknames: try nicknames(of: entries.flatMap { [$0.user, $0.actor].compactMap { $0 } }),
+      entries: entries, profiles: try profiles(of: entries.flatMap { [$0.user, $0.actor].compactMap { $0 } }),
       next: found.count > limit ? entries.last?.position : nil)
   }
 }

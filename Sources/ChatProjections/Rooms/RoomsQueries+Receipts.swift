@@ -39,7 +39,7 @@ extension RoomsQueries {
     let receipts = Array(found.prefix(limit))
     let isCutShort = found.count <= limit && members == Self.receiptMembers
     return ReceiptPage(
-      receipts: receipts, nicknames: try nicknames(of: receipts.lazy.map(\.user)),
+      receipts: receipts, profiles: try profiles(of: receipts.lazy.map(\.user)),
       next: found.count > limit ? receipts.last?.joined : isCutShort ? reached : nil)
   }
 

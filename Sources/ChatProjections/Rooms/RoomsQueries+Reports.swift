@@ -59,7 +59,7 @@ extension RoomsQueries {
       rows.append(row)
     }
     let next = rows.count < keys.count ? rows.last?.filed.position : last
-    return ReportPage(reports: rows, nicknames: try nicknames(of: rows.flatMap(\.users)), next: next)
+    return ReportPage(reports: rows, profiles: try profiles(of: rows.flatMap(\.users)), next: next)
   }
 
   /// The user's role for the reports of a room.

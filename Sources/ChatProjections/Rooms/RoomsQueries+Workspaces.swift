@@ -37,7 +37,7 @@ package struct WorkspacePage: Sendable, Hashable {
 /// Members in the order in which they joined.
 package struct WorkspaceMemberPage: Sendable, Hashable {
   package var members: [WorkspaceMemberRow]
-  package var nicknames: [UserID: String]
+  package var profiles: [UserID: Profile]
   /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
@@ -57,7 +57,7 @@ package struct InvitationPage: Sendable, Hashable {
   package var invitations: [InvitationRow]
   /// The workspaces of these invitations.
   package var workspaces: [WorkspaceID: WorkspaceRow]
-  package var nicknames: [UserID: String]
+  package var profiles: [UserID: Profile]
   /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
@@ -65,8 +65,8 @@ package struct InvitationPage: Sendable, Hashable {
 /// Channels in the order in which they were created.
 package struct ChannelPage: Sendable, Hashable {
   package var rooms: [RoomListRow]
-  /// The nicknames of the last messages' senders.
-  package var nicknames: [UserID: String]
+  /// The profiles of the last messages' senders.
+  package var profiles: [UserID: Profile]
   /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
@@ -148,7 +148,7 @@ extension RoomsQueries {
     ).all(workspace, cursor.map { Int64(clamping: $0.value) } ?? 0, limit + 1, read: Self.readWorkspaceMember)
     let members = Array(found.prefix(limit))
     return WorkspaceMemberPage(
-      members: members, nicknames: try nicknames(of: members.lazy.map(\.user)),
+      members: members, profiles: try profiles(of: members.lazy.map(\.user)),
       next: found.count > limit ? members.last?.joined.position : nil)
   }
 
@@ -195,7 +195,7 @@ extension RoomsQueries {
     for id in Set(invitations.map(\.workspace)) { workspaces[id] = try workspace(id) }
     return InvitationPage(
       invitations: invitations, workspaces: workspaces,
-      nicknames: try nicknames(of: invitations.flatMap { [$0.user, $0.inviter].compactMap { $0 } }),
+      profiles: try profiles(of: invitations.flatMap { [$0.user, $0.inviter].compactMap { $0 } }),
       next: found.count > limit ? invitations.last?.made.position : nil)
   }
 
@@ -230,7 +230,7 @@ extension RoomsQueries {
       rooms.append(row)
     }
     return ChannelPage(
-      rooms: rooms, nicknames: try nicknames(in: rooms), next: isCut ? rooms.last?.room.created.position : nil)
+      rooms: rooms, profiles: try profiles(in: rooms), next: isCut ? rooms.last?.room.created.position : nil)
   }
 
   /// The room as the user sees it. A member sees everything. A member of its workspace who is not a guest sees a public

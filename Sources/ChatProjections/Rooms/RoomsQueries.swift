@@ -40,7 +40,7 @@ package struct RoomsQueries: ReadModelQueries {
       }
       lastExamined = activity
     }
-    return RoomListPage(rooms: rooms, nicknames: try nicknames(in: rooms), next: isCut ? lastExamined : nil)
+    return RoomListPage(rooms: rooms, profiles: try profiles(in: rooms), next: isCut ? lastExamined : nil)
   }
 
   private func admits(_ room: RoomID, _ filter: RoomListFilter) throws -> Bool {
@@ -109,9 +109,9 @@ package struct RoomsQueries: ReadModelQueries {
     return (unread, mentions)
   }
 
-  /// The nicknames of the last messages' senders and of the members of direct rooms.
-  package func nicknames(in rooms: [RoomListRow]) throws -> [UserID: String] {
-    try Profiles.nicknames(
+  /// The profiles of the last messages' senders and of the members of direct rooms.
+  package func profiles(in rooms: [RoomListRow]) throws -> [UserID: Profile] {
+    try Profiles.profiles(
       of: rooms.lazy.flatMap { [$0.room.lastMessage?.sender].compactMap { $0 } + $0.participants }, database)
   }
 
@@ -181,7 +181,7 @@ package struct RoomsQueries: ReadModelQueries {
     ).all(room, cursor.map { Int64(clamping: $0.value) } ?? 0, limit + 1, read: Self.readMember)
     let members = Array(found.prefix(limit))
     return MemberPage(
-      members: members, nicknames: try Profiles.nicknames(of: members.lazy.map(\.user), database),
+      members: members, profiles: try Profiles.profiles(of: members.lazy.map(\.user), database),
       next: found.count > limit ? members.last?.joined.position : nil)
   }
 
@@ -214,8 +214,8 @@ package struct RoomsQueries: ReadModelQueries {
   }
 
   /// Omits users without a profile.
-  package func nicknames(of users: some Sequence<UserID>) throws -> [UserID: String] {
-    try Profiles.nicknames(of: users, database)
+  package func profiles(of users: some Sequence<UserID>) throws -> [UserID: Profile] {
+    try Profiles.profiles(of: users, database)
   }
 }
 

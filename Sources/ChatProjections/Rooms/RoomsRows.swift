@@ -123,7 +123,7 @@ package struct ReceiptRow: Sendable, Hashable {
 /// Receipts in the order in which the members joined.
 package struct ReceiptPage: Sendable, Hashable {
   package var receipts: [ReceiptRow]
-  package var nicknames: [UserID: String]
+  package var profiles: [UserID: Profile]
   /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
@@ -158,8 +158,8 @@ package struct RoomListFilter: Sendable, Hashable {
 /// Rooms, latest activity first.
 package struct RoomListPage: Sendable, Hashable {
   package var rooms: [RoomListRow]
-  /// The nicknames of the last messages' senders and of the members of direct rooms.
-  package var nicknames: [UserID: String]
+  /// The profiles of the last messages' senders and of the members of direct rooms.
+  package var profiles: [UserID: Profile]
   /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
@@ -167,7 +167,7 @@ package struct RoomListPage: Sendable, Hashable {
 /// Members in the order in which they joined.
 package struct MemberPage: Sendable, Hashable {
   package var members: [MemberRow]
-  package var nicknames: [UserID: String]
+  package var profiles: [UserID: Profile]
   /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }

@@ -40,7 +40,7 @@ package struct ReactionRow: Sendable, Hashable {
 /// Reactions in the order in which they were added.
 package struct ReactionPage: Sendable, Hashable {
   package var reactions: [ReactionRow]
-  package var nicknames: [UserID: String]
+  package var profiles: [UserID: Profile]
   /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
@@ -66,7 +66,7 @@ package struct PinRow: Sendable, Hashable {
 /// Pins, newest first.
 package struct PinPage: Sendable, Hashable {
   package var pins: [PinRow]
-  package var nicknames: [UserID: String]
+  package var profiles: [UserID: Profile]
   /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }

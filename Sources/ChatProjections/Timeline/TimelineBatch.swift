@@ -27,9 +27,9 @@ struct TimelineBatch {
   func apply(_ event: UserEvent, of user: UserID, at position: LogPosition) throws {
     switch event {
     case .account(.registered(let registration)):
-      try Profiles.set(registration.nickname, of: user, database)
+      try Profiles.apply(ProfileEdit(nickname: registration.nickname), of: user, database)
     case .account(.profileChanged(let edit)):
-      if let nickname = edit.nickname { try Profiles.set(nickname, of: user, database) }
+      try Profiles.apply(edit, of: user, database)
     case .blocks(let event):
       try Blocks.apply(event, of: user, at: position, database)
     case .account(.emailSet), .account(.disabled), .account(.enabled), .account(.preferencesSet), .logins, .sessions,

@@ -115,7 +115,7 @@ extension TimelineQueries {
     }
     let reactions = Array(found.prefix(limit))
     return ReactionPage(
-      reactions: reactions, nicknames: try nicknames(of: reactions.map(\.user)),
+      reactions: reactions, profiles: try profiles(of: reactions.map(\.user)),
       next: found.count > limit ? reactions.last?.position : nil)
   }
 
@@ -139,7 +139,7 @@ extension TimelineQueries {
         pinnedAt: row.time(), pinnedBy: row.optional { try $0.id(UserID.self) }
       )
     }
-    var page = PinPage(pins: [], nicknames: [:], next: nil)
+    var page = PinPage(pins: [], profiles: [:], next: nil)
     var budget = PageBudget()
     for pin in found.sorted(by: { $0.position > $1.position }) where cursor.map({ pin.position < $0 }) ?? true {
       guard let message = try shown(at: pin.location, of: room, for: user) else { continue }
@@ -150,8 +150,8 @@ extension TimelineQueries {
       page.pins.append(
         PinRow(message: message, position: pin.position, pinnedAt: pin.pinnedAt, pinnedBy: pin.pinnedBy))
     }
-    page.nicknames = try nicknames(on: page.pins.map(\.message))
-      .merging(nicknames(of: page.pins.compactMap(\.pinnedBy))) { name, _ in name }
+    page.profiles = try profiles(on: page.pins.map(\.message))
+      .merging(profiles(of: page.pins.compactMap(\.pinnedBy))) { name, _ in name }
     return page
   }
 

@@ -20,7 +20,7 @@ extension TimelineQueries {
     let (first, end) = (messages.first?.ordinal ?? place, messages.last?.ordinal ?? place - 1)
     return TimelinePage(
       messages: messages, annotations: annotations, threadID: try threadID(thread, in: room),
-      nicknames: try nicknames(on: messages, annotations.values),
+      profiles: try profiles(on: messages, annotations.values),
       blockedSenders: try Blocks.blocked(among: messages.lazy.map(\.sender), by: user, database),
       run: messages.isEmpty ? nil : first...end,
       older: try typed.ordinals(before: first, limit: 1).isEmpty ? nil : first,

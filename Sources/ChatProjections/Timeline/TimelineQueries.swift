@@ -29,7 +29,7 @@ package struct TimelineQueries: ReadModelQueries {
     let (first, end) = run.map { ($0.lowerBound, $0.upperBound) } ?? (gap, gap - 1)
     return TimelinePage(
       messages: messages, annotations: annotations, threadID: try threadID(thread, in: room),
-      nicknames: try nicknames(on: messages, annotations.values),
+      profiles: try profiles(on: messages, annotations.values),
       blockedSenders: try Blocks.blocked(among: messages.lazy.map(\.sender), by: user, database), run: run,
       older: first > 1 ? first : nil, newer: end < last ? end : nil)
   }
@@ -100,13 +100,13 @@ package struct TimelineQueries: ReadModelQueries {
   }
 
   /// Omits users without a profile.
-  package func nicknames(of users: some Sequence<UserID>) throws -> [UserID: String] {
-    try Profiles.nicknames(of: users, database)
+  package func profiles(of users: some Sequence<UserID>) throws -> [UserID: Profile] {
+    try Profiles.profiles(of: users, database)
   }
 
-  /// The nicknames of all users whom these messages show.
-  package func nicknames(on messages: [ShownMessage]) throws -> [UserID: String] {
-    try nicknames(on: messages.map(\.row), messages.map(\.annotations))
+  /// The profiles of all users whom these messages show.
+  package func profiles(on messages: [ShownMessage]) throws -> [UserID: Profile] {
+    try profiles(on: messages.map(\.row), messages.map(\.annotations))
   }
 
   // MARK: - Rows
@@ -136,18 +136,18 @@ package struct TimelineQueries: ReadModelQueries {
     ).first(room, thread) { try $0.id() }
   }
 
-  /// The nicknames of the senders, of the users whom messages mention by name or quote, and of the shown participants of
+  /// The profiles of the senders, of the users whom messages mention by name or quote, and of the shown participants of
   /// threads.
-  func nicknames(
+  func profiles(
     on messages: [MessageRow], _ annotations: some Sequence<MessageAnnotations>
-  ) throws -> [UserID: String] {
+  ) throws -> [UserID: Profile] {
     var users = Set(messages.lazy.map(\.sender))
     for message in messages { if let details = message.details { users.formUnion(details.mentions.users) } }
     for mark in annotations {
       if let thread = mark.thread { users.formUnion(thread.participants) }
       if let quote = mark.quote { users.insert(quote.sender) }
     }
-    return try Profiles.nicknames(of: users, database)
+    return try Profiles.profiles(of: users, database)
   }
 
   func messages(of room: RoomID, thread: UInt64, _ ordinals: ClosedRange<UInt64>) throws -> [MessageRow] {

@@ -1,3 +1,4 @@
+package import ChatDomain
 package import ChatPrimitives
 
 /// Which messages a page contains.
@@ -20,8 +21,8 @@ package struct TimelinePage: Sendable, Hashable {
   package var annotations: [UInt64: MessageAnnotations]
   /// The root of the thread; nil for the room's own timeline.
   package var threadID: MessageID?
-  /// The nicknames of the senders, of mentioned users and of the shown participants of threads.
-  package var nicknames: [UserID: String]
+  /// The profiles of the senders, of mentioned users and of the shown participants of threads.
+  package var profiles: [UserID: Profile]
   /// The senders whom the reader blocks now.
   package var blockedSenders: Set<UserID> = []
   /// The ordinals that the page covers; nil for an empty one. In a thread, messages whose payload was erased are

@@ -138,7 +138,7 @@ extension PushContent {
       } else {
         try event.room.flatMap { try rooms.room($0)?.name }
       }
-    let nickname = try event.actor.flatMap { try rooms.nicknames(of: [$0])[$0] }
+    let nickname = try event.actor.flatMap { try rooms.profiles(of: [$0])[$0]?.nickname }
     self.init(event, spaceName: space ?? "", senderNickname: nickname ?? "")
     switch event.change {
     case .message(let room, let message):

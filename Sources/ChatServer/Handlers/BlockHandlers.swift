@@ -17,7 +17,7 @@ struct BlockHandlers: Sendable {
     let page = try await chat.blockedUsers(
       of: user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.blocked.count) {
-      let blocked = page.blocked.map { BlockedUser($0, among: page.nicknames) }
+      let blocked = page.blocked.map { BlockedUser($0, among: page.profiles) }
       return BlockedUserList(blockedUsers: blocked, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
@@ -27,26 +27,26 @@ struct BlockHandlers: Sendable {
   func block(_ context: HansardRequestContext) async throws -> TypedResponse<BlockReceipt> {
     let other: UserID = try context.id("userId")
     let outcome = try await chat.block(other, by: context.actor, command: context.command())
-    let (nickname, since) = try await chat.block(of: other, by: context.user)
+    let (profile, since) = try await chat.block(of: other, by: context.user)
     let blockedAt = since.map { min($0.time, outcome.stamp.time) } ?? outcome.stamp.time
     return try JSONBody.receipt(
       outcome.result,
       BlockReceipt(
-        user: User(id: other, nickname: nickname), blockedAt: blockedAt, position: outcome.stamp.position))
+        user: User(other, profile), blockedAt: blockedAt, position: outcome.stamp.position))
   }
 
   func unblock(_ context: HansardRequestContext) async throws -> TypedResponse<BlockReceipt> {
     let other: UserID = try context.id("userId")
     let outcome = try await chat.unblock(other, by: context.actor, command: context.command())
-    let (nickname, _) = try await chat.block(of: other, by: context.user)
+    let (profile, _) = try await chat.block(of: other, by: context.user)
     return try JSONBody.receipt(
       outcome.result,
-      BlockReceipt(user: User(id: other, nickname: nickname), blockedAt: nil, position: outcome.stamp.position))
+      BlockReceipt(user: User(other, profile), blockedAt: nil, position: outcome.stamp.position))
   }
 }
 
 extension BlockedUser {
-  init(_ row: BlockedUserRow, among nicknames: [UserID: String]) {
-    self.init(user: User(row.user, among: nicknames), blockedAt: row.blocked.time)
+  init(_ row: BlockedUserRow, among profiles: [UserID: Profile]) {
+    self.init(user: User(row.user, among: profiles), blockedAt: row.blocked.time)
   }
 }

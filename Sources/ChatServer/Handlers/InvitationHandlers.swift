@@ -104,7 +104,7 @@ struct InvitationHandlers: Sendable {
 
   private func response(_ page: InvitationPage, _ cursors: PageCursors) throws -> TypedResponse<InvitationList> {
     let invitations = page.invitations.map { row in
-      Invitation(row, into: page.workspaces[row.workspace], among: page.nicknames)
+      Invitation(row, into: page.workspaces[row.workspace], among: page.profiles)
     }
     return try JSONBody.response(
       InvitationList(invitations: invitations, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
@@ -113,10 +113,10 @@ struct InvitationHandlers: Sendable {
 
 extension Invitation {
   /// - Parameter workspace: nil if it is being deleted.
-  init(_ row: InvitationRow, into workspace: WorkspaceRow?, among nicknames: [UserID: String]) {
+  init(_ row: InvitationRow, into workspace: WorkspaceRow?, among profiles: [UserID: Profile]) {
     self.init(
       workspaceId: row.workspace, workspaceName: workspace?.name ?? "", workspacePicture: workspace?.picture,
-      user: User(row.user, among: nicknames), role: row.role.name,
-      invitedBy: row.inviter.map { User($0, among: nicknames) }, invitedAt: row.made.time)
+      user: User(row.user, among: profiles), role: row.role.name,
+      invitedBy: row.inviter.map { User($0, among: profiles) }, invitedAt: row.made.time)
   }
 }

@@ -91,7 +91,7 @@ struct InviteHandlers: Sendable {
 
   func preview(_ context: HansardRequestContext) async throws -> TypedResponse<InvitePreview> {
     let preview = try await chat.preview(ofInviteWithToken: context.text("token"), for: context.user)
-    let inviter = preview.inviter.map { User(id: $0.id, nickname: $0.nickname) }
+    let inviter = preview.inviter.map { User($0.id, $0.profile) }
     switch preview.space {
     case .room(let room):
       return try JSONBody.response(

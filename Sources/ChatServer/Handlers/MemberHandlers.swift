@@ -18,7 +18,7 @@ struct MemberHandlers: Sendable {
     let page = try await chat.members(
       of: room, for: context.user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.members.count) {
-      let members = page.members.map { Member($0, among: page.nicknames) }
+      let members = page.members.map { Member($0, among: page.profiles) }
       return MemberList(members: members, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
@@ -93,8 +93,8 @@ struct MemberHandlers: Sendable {
     return try await JSONBody.page(of: page.bans.count) {
       let bans = page.bans.map { row in
         Ban(
-          user: User(row.user, among: page.nicknames), bannedAt: row.banned.time,
-          bannedBy: row.banner.map { User($0, among: page.nicknames) })
+          user: User(row.user, among: page.profiles), bannedAt: row.banned.time,
+          bannedBy: row.banner.map { User($0, among: page.profiles) })
       }
       return BanList(bans: bans, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
@@ -108,8 +108,8 @@ struct MemberHandlers: Sendable {
     return try await JSONBody.page(of: page.entries.count) {
       let changes = page.entries.map { row in
         MembershipChange(
-          change: row.change.name, user: User(row.user, among: page.nicknames), role: row.role?.name,
-          by: row.actor.map { User($0, among: page.nicknames) }, at: row.time, position: row.position)
+          change: row.change.name, user: User(row.user, among: page.profiles), role: row.role?.name,
+          by: row.actor.map { User($0, among: page.profiles) }, at: row.time, position: row.position)
       }
       return JoinHistory(changes: changes, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
@@ -117,9 +117,9 @@ struct MemberHandlers: Sendable {
 }
 
 extension Member {
-  init(_ row: MemberRow, among nicknames: [UserID: String]) {
+  init(_ row: MemberRow, among profiles: [UserID: Profile]) {
     self.init(
-      user: User(row.user, among: nicknames), role: row.role.name, joinedAt: row.joined.time,
+      user: User(row.user, among: profiles), role: row.role.name, joinedAt: row.joined.time,
       silencedUntil: row.silencedUntil)
   }
 }

@@ -29,7 +29,7 @@ enum MessagePaging {
 extension MessagePage {
   init(_ page: TimelinePage, _ cursors: PageCursors) {
     self.init(
-      messages: page.shown.map { Message($0) }, users: [User](page.nicknames),
+      messages: page.shown.map { Message($0) }, users: [User](page.profiles),
       nextCursor: page.older.map { cursors.cursor(at: $0) },
       previousCursor: page.newer.map { cursors.cursor(at: $0) })
   }

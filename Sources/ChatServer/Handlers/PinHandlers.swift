@@ -36,7 +36,7 @@ struct PinHandlers: Sendable {
       PinList(
         pins: page.pins.map {
           PinEntry(message: Message($0.message), pinnedAt: $0.pinnedAt, pinnedBy: $0.pinnedBy)
-        }, users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0.value) })
+        }, users: [User](page.profiles), nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
 }

@@ -38,7 +38,7 @@ struct ReactionHandlers: Sendable {
     return try await JSONBody.page(of: page.reactions.count) {
       let entries = page.reactions.map { row in
         ReactionEntry(
-          emoji: row.emoji, user: User(row.user, among: page.nicknames), reactedAt: row.reactedAt)
+          emoji: row.emoji, user: User(row.user, among: page.profiles), reactedAt: row.reactedAt)
       }
       return ReactionList(reactions: entries, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }

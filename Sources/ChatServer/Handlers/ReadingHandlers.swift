@@ -42,7 +42,7 @@ struct ReadingHandlers: Sendable {
     let page = try await chat.receipts(
       of: room, for: context.user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.receipts.count) {
-      let receipts = page.receipts.map { ReadReceipt($0, among: page.nicknames) }
+      let receipts = page.receipts.map { ReadReceipt($0, among: page.profiles) }
       return ReadReceiptList(readMarkers: receipts, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
@@ -55,7 +55,7 @@ extension ReadPoint {
 }
 
 extension ReadReceipt {
-  init(_ row: ReceiptRow, among nicknames: [UserID: String]) {
-    self.init(user: User(row.user, among: nicknames), messageId: row.read.message, readAt: row.read.time)
+  init(_ row: ReceiptRow, among profiles: [UserID: Profile]) {
+    self.init(user: User(row.user, among: profiles), messageId: row.read.message, readAt: row.read.time)
   }
 }

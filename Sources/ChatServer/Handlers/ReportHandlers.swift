@@ -25,9 +25,9 @@ struct ReportHandlers: Sendable {
     let outcome = try await name.create {
       try await chat.performRoom(room, .reports(.file($0, newReport)), by: actor)
     }
-    let (row, nicknames) = try await chat.recordedReport(name.id, of: room)
+    let (row, profiles) = try await chat.recordedReport(name.id, of: room)
     // A repeat gets the first response, also after the report was resolved.
-    var report = Report(row, nicknames, for: .reporter)
+    var report = Report(row, profiles, for: .reporter)
     report.status = Report.status(isOpen: true)
     report.revision = report.position
     report.resolution = nil
@@ -63,12 +63,12 @@ struct ReportHandlers: Sendable {
     let key = try context.command()
     let outcome = try await chat.performRoom(
       room, .reports(command), by: context.actor, command: key, if: context.precondition())
-    let (row, nicknames) = try await chat.recordedReport(
+    let (row, profiles) = try await chat.recordedReport(
       context.id("reportId"), of: room, naming: [context.reader].compactMap { $0 })
-    var report = Report(row, nicknames, for: .moderator)
+    var report = Report(row, profiles, for: .moderator)
     if outcome.isNew || key != nil {
       report.revision = outcome.stamp.position
-      show(&report, outcome.stamp, context.reader.map { User($0, among: nicknames) })
+      show(&report, outcome.stamp, context.reader.map { User($0, among: profiles) })
     }
     return try JSONBody.receipt(outcome.result, report)
   }
@@ -77,7 +77,7 @@ struct ReportHandlers: Sendable {
 
   func get(_ context: HansardRequestContext) async throws -> TypedResponse<Report> {
     let viewed = try await chat.report(context.id("reportId"), of: context.id("roomId"), for: context.reader)
-    return try JSONBody.response(Report(viewed.row, viewed.nicknames, for: viewed.viewer))
+    return try JSONBody.response(Report(viewed.row, viewed.profiles, for: viewed.viewer))
   }
 
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<ReportList> {
@@ -113,7 +113,7 @@ struct ReportHandlers: Sendable {
       try context.reportStatusIsOpen(), cursors.position(in: context.cursor()), context.limit())
     return try await JSONBody.page(of: page.reports.count) {
       ReportList(
-        reports: page.reports.map { Report($0, page.nicknames, for: .moderator) },
+        reports: page.reports.map { Report($0, page.profiles, for: .moderator) },
         nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
@@ -144,22 +144,22 @@ extension FileReportRequest {
 extension Report {
   fileprivate static func status(isOpen: Bool) -> String { isOpen ? "open" : "resolved" }
 
-  fileprivate init(_ row: ReportRow, _ nicknames: [UserID: String], for viewer: ReportViewer) {
+  fileprivate init(_ row: ReportRow, _ profiles: [UserID: Profile], for viewer: ReportViewer) {
     self.init(
       id: row.id, roomId: row.room, status: Self.status(isOpen: row.resolution == nil), reason: row.report?.reason.name,
-      comment: row.report?.comment ?? "", reporter: User(row.reporter, among: nicknames),
-      reportedUser: (row.report?.subject.user).map { User($0, among: nicknames) },
+      comment: row.report?.comment ?? "", reporter: User(row.reporter, among: profiles),
+      reportedUser: (row.report?.subject.user).map { User($0, among: profiles) },
       message: (row.report?.subject.message).map { ReportedMessage($0) }, filedAt: row.filed.time,
       position: row.filed.position, revision: row.revised.position,
-      resolution: row.resolution.map { ReportResolution($0, at: row.revised.time, nicknames, for: viewer) })
+      resolution: row.resolution.map { ReportResolution($0, at: row.revised.time, profiles, for: viewer) })
   }
 }
 
 extension ReportResolution {
   fileprivate init(
-    _ resolution: ReportRow.Resolution, at time: Timestamp, _ nicknames: [UserID: String], for viewer: ReportViewer
+    _ resolution: ReportRow.Resolution, at time: Timestamp, _ profiles: [UserID: Profile], for viewer: ReportViewer
   ) {
-    let resolver = resolution.resolver.map { User($0, among: nicknames) }
+    let resolver = resolution.resolver.map { User($0, among: profiles) }
     switch viewer {
     case .moderator: self.init(outcome: resolution.end.name, note: resolution.end.note, by: resolver, at: time)
     case .reporter: self.init(outcome: resolution.end.name, note: nil, by: nil, at: time)

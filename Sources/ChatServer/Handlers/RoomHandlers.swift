@@ -39,7 +39,7 @@ struct RoomHandlers: Sendable {
       limit: context.limit())
     return try await JSONBody.page(of: page.rooms.count) {
       RoomList(
-        rooms: page.rooms.map { Room($0) }, users: [User](page.nicknames),
+        rooms: page.rooms.map { Room($0) }, users: [User](page.profiles),
         nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
@@ -179,14 +179,18 @@ extension Room {
 
 extension [User] {
   /// Profiles in the order of their IDs.
-  init(_ nicknames: [UserID: String]) {
-    self = nicknames.sorted { $0.key < $1.key }.map { User(id: $0.key, nickname: $0.value) }
+  init(_ profiles: [UserID: Profile]) {
+    self = profiles.sorted { $0.key < $1.key }.map { User($0.key, $0.value) }
   }
 }
 
 extension User {
   /// A user whose nickname was erased has an empty one.
-  init(_ id: UserID, among nicknames: [UserID: String]) {
-    self.init(id: id, nickname: nicknames[id] ?? "")
+  init(_ id: UserID, among profiles: [UserID: Profile]) {
+    self.init(id, profiles[id] ?? Profile(nickname: ""))
+  }
+
+  init(_ id: UserID, _ profile: Profile) {
+    self.init(id: id, nickname: profile.nickname, picture: profile.picture)
   }
 }

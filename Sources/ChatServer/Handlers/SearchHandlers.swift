@@ -21,7 +21,7 @@ struct SearchHandlers: Sendable {
     return try await JSONBody.page(of: page.results.count) {
       SearchResults(
         results: page.results.map { SearchResult(message: Message($0.message), snippet: $0.snippet) },
-        users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0) }, position: page.position)
+        users: [User](page.profiles), nextCursor: page.next.map { cursors.cursor(at: $0) }, position: page.position)
     }
   }
 

@@ -94,7 +94,7 @@ struct SessionHandlers: Sendable {
       accessToken: try await issuer.accessToken(for: grant), refreshToken: await issuer.refreshToken(for: grant),
       // The time is read again, because checking a password takes longer than a second on a small machine.
       expiresIn: await issuer.secondsLeft(of: grant, at: chat.now()),
-      user: User(id: grant.user, nickname: grant.nickname), sessionId: grant.session,
+      user: User(grant.user, grant.profile), sessionId: grant.session,
       position: grant.stamp.position)
     return try JSONBody.receipt(grant.result, tokens)
   }

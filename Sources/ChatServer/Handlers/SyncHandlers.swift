@@ -18,7 +18,7 @@ struct SyncHandlers: Sendable {
     let user = try context.user
     let request = try await SyncOptions(context.request.uri).request(chat)
     let page = try await self.page(for: user, request, context)
-    let shapes = SyncShapes(page.nicknames, session: context.principal?.session, log: chat.logIdentity)
+    let shapes = SyncShapes(page.profiles, session: context.principal?.session, log: chat.logIdentity)
     let cursor = try await chat.cursor(at: page.next)
     return try await JSONBody.page(of: page.items.count) {
       SyncPage(items: page.items.map { shapes.item($0) }, cursor: cursor, more: page.more)

@@ -17,16 +17,16 @@ import struct ChatProtocol.WorkspaceMember
 
 /// Converts the items of one page of the sync to those of the API.
 struct SyncShapes: Sendable {
-  private let nicknames: [UserID: String]
+  private let profiles: [UserID: Profile]
   private let session: SessionID?
   private let log: UUIDBytes
 
   /// - Parameters:
-  ///   - nicknames: of all users whom the items of the page show.
+  ///   - profiles: of all users whom the items of the page show.
   ///   - session: the session of the caller.
   ///   - log: the log's sixteen bytes.
-  init(_ nicknames: [UserID: String], session: SessionID?, log: UUIDBytes) {
-    self.nicknames = nicknames
+  init(_ profiles: [UserID: Profile], session: SessionID?, log: UUIDBytes) {
+    self.profiles = profiles
     self.session = session
     self.log = log
   }
@@ -39,25 +39,25 @@ struct SyncShapes: Sendable {
     case .preferences(let preferences): shape.preferences = Preferences(preferences)
     case .device(let row): shape.device = Device(row.id, row.description, row.revision)
     case .session(let row): shape.session = Session(row, current: session)
-    case .blockedUser(let row): shape.blockedUser = BlockedUser(row, among: nicknames)
+    case .blockedUser(let row): shape.blockedUser = BlockedUser(row, among: profiles)
     case .workspace(let row): shape.workspace = Workspace(row)
     case .workspaceMember(let row, let workspace):
       shape.workspaceId = workspace
-      shape.workspaceMember = WorkspaceMember(row, among: nicknames)
-    case .invitation(let row, let workspace): shape.invitation = Invitation(row, into: workspace, among: nicknames)
+      shape.workspaceMember = WorkspaceMember(row, among: profiles)
+    case .invitation(let row, let workspace): shape.invitation = Invitation(row, into: workspace, among: profiles)
     case .scheduledMessage(let row): shape.scheduledMessage = ScheduledMessage(row)
     case .room(let row): shape.room = Room(row)
     case .member(let row):
       shape.roomId = row.room
-      shape.member = Member(row, among: nicknames)
+      shape.member = Member(row, among: profiles)
     case .readMarker(let row, let room):
       shape.roomId = room
-      shape.readMarker = ReadReceipt(row, among: nicknames)
+      shape.readMarker = ReadReceipt(row, among: profiles)
     case .thread(let thread, let root):
       shape.roomId = thread.room
       shape.thread = FollowedThread(thread, root: root)
     case .message(let message): shape.message = Message(message)
-    case .user(let user, let nickname): shape.user = User(id: user, nickname: nickname)
+    case .user(let user, let profile): shape.user = User(user, profile)
     case .badge(let row, let position): shape.badge = Badge(row, at: position)
     case .gap(let gap): shape.gap = SyncGap(gap, in: log)
     case .unfollowedThread(_, let root, let room):

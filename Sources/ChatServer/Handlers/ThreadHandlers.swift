@@ -63,7 +63,7 @@ struct ThreadHandlers: Sendable {
     return try await JSONBody.page(of: page.threads.count) {
       let threads = page.threads.map { FollowedThread($0, root: $1) }
       return ThreadList(
-        threads: threads, users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0.value) })
+        threads: threads, users: [User](page.profiles), nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
 }

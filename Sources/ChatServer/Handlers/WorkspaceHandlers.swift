@@ -79,7 +79,7 @@ struct WorkspaceHandlers: Sendable {
       of: id, for: context.user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.rooms.count) {
       RoomList(
-        rooms: page.rooms.map { Room($0) }, users: [User](page.nicknames),
+        rooms: page.rooms.map { Room($0) }, users: [User](page.profiles),
         nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
@@ -92,7 +92,7 @@ struct WorkspaceHandlers: Sendable {
     let page = try await chat.members(
       of: id, for: context.user, after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.members.count) {
-      let members = page.members.map { WorkspaceMember($0, among: page.nicknames) }
+      let members = page.members.map { WorkspaceMember($0, among: page.profiles) }
       return WorkspaceMemberList(members: members, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
@@ -169,7 +169,7 @@ extension Workspace {
 }
 
 extension WorkspaceMember {
-  init(_ row: WorkspaceMemberRow, among nicknames: [UserID: String]) {
-    self.init(user: User(row.user, among: nicknames), role: row.role.name, joinedAt: row.joined.time)
+  init(_ row: WorkspaceMemberRow, among profiles: [UserID: Profile]) {
+    self.init(user: User(row.user, among: profiles), role: row.role.name, joinedAt: row.joined.time)
   }
 }

@@ -84,7 +84,7 @@ struct SyncPageEncoder: Sendable {
   }
 
   private func encode(_ page: ChatService.ChangePage, _ cursor: String) throws -> ByteBuffer {
-    let shapes = SyncShapes(page.nicknames, session: session, log: chat.logIdentity)
+    let shapes = SyncShapes(page.profiles, session: session, log: chat.logIdentity)
     var json = ByteBuffer(string: #"{"items":["#)
     for (index, item) in page.items.enumerated() {
       if index > 0 { json.writeString(",") }

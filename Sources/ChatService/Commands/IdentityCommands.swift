@@ -18,7 +18,7 @@ extension ChatService {
     for _ in 0..<Self.firstLoginAttempts {
       if let user = try await accounts({ try $0.user(with: identity) }) {
         let principal = Principal(user: user.id, device: device)
-        return try await start(session, device, .identity(identity), user.nickname, by: principal)
+        return try await start(session, device, .identity(identity), user.profile, by: principal)
       }
       let registration = newRegistration(nickname: nickname, externalID: nil)
       try await unless(.identityInUse) { () async throws(ServiceError) in

@@ -6,7 +6,7 @@ import EventStore
 /// What a pair of tokens is derived from. Everyone who asks for the same pair gets the same one.
 package struct SessionGrant: Sendable, Hashable {
   package var user: UserID
-  package var nickname: String
+  package var profile: Profile
   package var session: SessionID
   package var device: DeviceID?
   package var generation: UInt32
@@ -52,7 +52,7 @@ extension ChatService {
       throw .rejected(.credentialsRejected)
     }
     let principal = Principal(user: user.id, device: device)
-    return try await start(session, device, .password(version: credential.version), user.nickname, by: principal)
+    return try await start(session, device, .password(version: credential.version), user.profile, by: principal)
   }
 
   /// The user who logs in with this name, and whether that user has logged in on the device before; nil if there is
@@ -74,12 +74,12 @@ extension ChatService {
     async throws(ServiceError) -> SessionGrant
   {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
-    let nickname = try await profile(of: user).nickname
-    return try await start(session, device, .service, nickname, by: principal)
+    let profile = try await profile(of: user).profile
+    return try await start(session, device, .service, profile, by: principal)
   }
 
   func start(
-    _ naming: SessionNaming, _ device: DeviceID?, _ proof: LoginProof, _ nickname: String, by principal: Principal
+    _ naming: SessionNaming, _ device: DeviceID?, _ proof: LoginProof, _ profile: Profile, by principal: Principal
   ) async throws(ServiceError) -> SessionGrant {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
     let session = session(naming, of: user)
@@ -92,7 +92,7 @@ extension ChatService {
       throw error
     }
     return SessionGrant(
-      user: user, nickname: nickname, session: session, device: device, generation: 1, stamp: outcome.stamp,
+      user: user, profile: profile, session: session, device: device, generation: 1, stamp: outcome.stamp,
       isNew: outcome.isNew)
   }
 
@@ -108,12 +108,12 @@ extension ChatService {
     for recorded in outcome.events {
       if case .user(_, .sessions(.ended)) = recorded.event { throw .rejected(.refreshTokenReused) }
     }
-    let (nickname, device) = try await accounts { accounts in
-      (try accounts.user(user)?.nickname, try accounts.session(session, of: user)?.device)
+    let (profile, device) = try await accounts { accounts in
+      (try accounts.user(user)?.profile, try accounts.session(session, of: user)?.device)
     }
     return SessionGrant(
-      user: user, nickname: nickname ?? "", session: session, device: device, generation: presented + 1,
-      stamp: outcome.stamp, isNew: outcome.isNew)
+      user: user, profile: profile ?? Profile(nickname: ""), session: session, device: device,
+      generation: presented + 1, stamp: outcome.stamp, isNew: outcome.isNew)
   }
 
   package func endSession(

@@ -8,7 +8,7 @@ struct LiveWakes: Sendable, Equatable {
   var readers: Set<UserID> = []
   /// In the order of their positions. Users who only see these need not read.
   var messages: [LiveMessage] = []
-  /// Users who are not in the index, and whose new nickname or hidden markers concern the members of all their rooms and
+  /// Users who are not in the index, and whose new profile or hidden markers concern the members of all their rooms and
   /// workspaces. Their rooms and workspaces have to be read.
   var profiles: Set<UserID> = []
 
@@ -55,7 +55,7 @@ extension LiveIndex {
     switch event {
     case .account(.profileChanged(let edit)):
       add(user, to: &wakes)
-      if edit.nickname != nil { addThoseWhoSee(user, to: &wakes) }
+      if !edit.isEmpty { addThoseWhoSee(user, to: &wakes) }
     case .account(.preferencesSet(let edit)):
       add(user, to: &wakes)
       if edit.sharesReadMarkers != nil { addThoseWhoSee(user, to: &wakes) }

@@ -6,8 +6,8 @@ import ChatProjections
 struct LiveContent: Sendable, Hashable {
   /// In the order of a catch-up, and without `user` items.
   var items: [SyncItem]
-  /// The nicknames of all users in the items.
-  var nicknames: [UserID: String]
+  /// The profiles of all users in the items.
+  var profiles: [UserID: Profile]
 }
 
 /// Everything that concerns a user between two positions. A stream that has everything up to `after` can send it
@@ -46,8 +46,8 @@ extension SyncRequest {
     guard items.count <= limit, messages <= perRoom ?? .max else { return nil }
     var budget = PageBudget()
     guard items.allSatisfy({ budget.take($0.content.contentBytes) }) else { return nil }
-    let nicknames = pages.reduce(into: [:]) { $0.merge($1.content.nicknames) { _, newer in newer } }
+    let profiles = pages.reduce(into: [:]) { $0.merge($1.content.profiles) { _, newer in newer } }
     return SyncPage(
-      items: filter.withUsers(items, nicknames), nicknames: nicknames, next: SyncPosition(last.through), more: false)
+      items: filter.withUsers(items, profiles), profiles: profiles, next: SyncPosition(last.through), more: false)
   }
 }

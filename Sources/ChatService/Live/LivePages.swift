@@ -107,12 +107,12 @@ struct LivePages {
         guard let items = try items(of: messages, for: RoomsContents(rooms: rooms, user: user, now: now)) else {
           continue
         }
-        found[user] = LiveContent(items: items, nicknames: [:])
+        found[user] = LiveContent(items: items, profiles: [:])
       }
-      let nicknames = try rooms.nicknames(of: Set(found.values.flatMap { $0.items.flatMap(\.content.users) }))
+      let profiles = try rooms.profiles(of: Set(found.values.flatMap { $0.items.flatMap(\.content.users) }))
       for user in found.keys {
         for shown in found[user]?.items.flatMap(\.content.users) ?? [] {
-          found[user]?.nicknames[shown] = nicknames[shown]
+          found[user]?.profiles[shown] = profiles[shown]
         }
       }
       return found

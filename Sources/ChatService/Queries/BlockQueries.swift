@@ -11,12 +11,12 @@ extension ChatService {
     try await accounts { try $0.blockedUsers(of: user, after: cursor, limit: limit) }
   }
 
-  /// The other user's nickname, and where and when the user blocked them; nil if they are not blocked.
+  /// The other user's profile, and where and when the user blocked them; nil if they are not blocked.
   package func block(
     of other: UserID, by user: UserID
-  ) async throws(ServiceError) -> (nickname: String, since: Stamp?) {
+  ) async throws(ServiceError) -> (profile: Profile, since: Stamp?) {
     try await accounts { accounts in
-      (try accounts.nicknames(of: [other])[other] ?? "", try accounts.block(of: other, by: user))
+      (try accounts.profiles(of: [other])[other] ?? Profile(nickname: ""), try accounts.block(of: other, by: user))
     }
   }
 }

@@ -52,7 +52,7 @@ extension ChatService {
     package let role: String
     package let expiresAt: Timestamp
     /// nil if a service created the invite for itself.
-    package let inviter: (id: UserID, nickname: String)?
+    package let inviter: (id: UserID, profile: Profile)?
   }
 
   /// Members see the preview even if the invite is no longer valid, because accepting it again succeeds for them too.
@@ -94,7 +94,7 @@ extension ChatService {
     of space: Preview.Space, _ invite: InviteLinkRow<Owner, GivenRole>, _ role: String, _ rooms: RoomsQueries
   ) throws -> Preview {
     let inviter = try invite.creator.map { creator in
-      (creator, try rooms.nicknames(of: [creator])[creator] ?? "")
+      (creator, try rooms.profiles(of: [creator])[creator] ?? Profile(nickname: ""))
     }
     return Preview(space: space, role: role, expiresAt: invite.invite.expiresAt, inviter: inviter)
   }

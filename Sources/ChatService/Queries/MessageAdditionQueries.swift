@@ -1,4 +1,4 @@
-import ChatDomain
+package import ChatDomain
 package import ChatPrimitives
 package import ChatProjections
 import EventStore
@@ -38,7 +38,7 @@ extension ChatService {
   package func followedThreads(
     of user: UserID, after cursor: LogPosition?, limit: Int
   ) async throws(ServiceError) -> (
-    threads: [(FollowedThread, root: ShownMessage)], nicknames: [UserID: String], next: LogPosition?
+    threads: [(FollowedThread, root: ShownMessage)], profiles: [UserID: Profile], next: LogPosition?
   ) {
     let page = try await rooms { try $0.followedThreads(of: user, after: cursor, limit: limit) }
     return try await timeline { timeline in
@@ -53,7 +53,7 @@ extension ChatService {
         }
         threads.append((thread, root: root))
       }
-      return (threads, try timeline.nicknames(on: threads.map(\.root)), next)
+      return (threads, try timeline.profiles(on: threads.map(\.root)), next)
     }
   }
 }

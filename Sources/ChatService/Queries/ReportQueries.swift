@@ -13,10 +13,10 @@ package enum ReportViewer: Sendable {
 /// Reports, with the checks of who may see them. The reported user gets `reportNotFound`. An erased report does not say who
 /// was reported, so it exists only for services and its reporter.
 extension ChatService {
-  /// A report with the nicknames of its users.
+  /// A report with the profiles of its users.
   package struct ViewedReport: Sendable {
     package let row: ReportRow
-    package let nicknames: [UserID: String]
+    package let profiles: [UserID: Profile]
     package let viewer: ReportViewer
   }
 
@@ -42,19 +42,19 @@ extension ChatService {
         viewer = .moderator
       }
       guard let row, user.map({ !row.isHidden(from: $0) }) ?? true else { return .failure(.reportNotFound) }
-      return .success(ViewedReport(row: row, nicknames: try rooms.nicknames(of: row.users), viewer: viewer))
+      return .success(ViewedReport(row: row, profiles: try rooms.profiles(of: row.users), viewer: viewer))
     }
     return try Self.settled(found)
   }
 
   /// A report that the caller has just filed or changed. Rights are not checked again.
-  /// - Parameter users: other users whose nicknames are needed.
+  /// - Parameter users: other users whose profiles are needed.
   package func recordedReport(
     _ id: ReportID, of room: RoomID, naming users: [UserID] = []
-  ) async throws(ServiceError) -> (row: ReportRow, nicknames: [UserID: String]) {
-    let found: (ReportRow, [UserID: String])? = try await rooms { rooms in
+  ) async throws(ServiceError) -> (row: ReportRow, profiles: [UserID: Profile]) {
+    let found: (ReportRow, [UserID: Profile])? = try await rooms { rooms in
       guard let row = try rooms.report(id, of: room) else { return nil }
-      return (row, try rooms.nicknames(of: row.users + users))
+      return (row, try rooms.profiles(of: row.users + users))
     }
     guard let found else { throw .rejected(.reportNotFound) }
     return found

@@ -16,12 +16,12 @@ extension ChatService {
   package func room(
     _ room: RoomID, for user: UserID?
   ) async throws(ServiceError) -> (
-    RoomListRow, nicknames: [UserID: String]
+    RoomListRow, profiles: [UserID: Profile]
   ) {
-    let found: (RoomListRow, [UserID: String])? = try await rooms { rooms in
+    let found: (RoomListRow, [UserID: Profile])? = try await rooms { rooms in
       let row = if let user { try rooms.visibleRoom(room, for: user) } else { try rooms.bareRoom(room) }
       guard let row else { return nil }
-      return (row, try rooms.nicknames(in: [row]))
+      return (row, try rooms.profiles(in: [row]))
     }
     guard let found else { throw .rejected(.roomNotFound) }
     return found

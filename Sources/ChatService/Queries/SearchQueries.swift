@@ -12,8 +12,8 @@ package struct FoundPage: Sendable {
   }
 
   package let results: [Result]
-  /// The nicknames of senders and of other users in the messages.
-  package let nicknames: [UserID: String]
+  /// The profiles of senders and of other users in the messages.
+  package let profiles: [UserID: Profile]
   package let next: SearchPlace?
   package let position: LogPosition
 }
@@ -69,7 +69,7 @@ extension ChatService {
           shown = hit.next
         }
         return FoundPage(
-          results: results, nicknames: try timeline.nicknames(on: results.map(\.message)), next: next,
+          results: results, profiles: try timeline.profiles(on: results.map(\.message)), next: next,
           position: page.position)
       }
     }

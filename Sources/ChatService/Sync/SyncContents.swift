@@ -32,7 +32,7 @@ struct RoomsContents {
     case .channel(let id, let workspace): try channel(id, of: workspace, position)
     case .member(let member, let room): try self.member(member, of: room, position)
     case .readMarker(let member, let room): try readMarker(member, in: room, position)
-    case .user(let id): try rooms.nicknames(of: [id])[id].map { .user(id, nickname: $0) }
+    case .user(let id): try rooms.profiles(of: [id])[id].map { .user(id, $0) }
     case .account, .preferences, .device, .session, .blockedUser, .thread, .message, .gap: nil
     }
   }

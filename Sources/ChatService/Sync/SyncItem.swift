@@ -40,7 +40,7 @@ package struct SyncItem: Sendable, Hashable {
     case readMarker(ReceiptRow, in: RoomID)
     case thread(FollowedThread, root: ShownMessage)
     case message(ShownMessage)
-    case user(UserID, nickname: String)
+    case user(UserID, Profile)
     /// The user's unread counts, and the position that they reflect. Only in the initial state.
     case badge(BadgeRow, LogPosition)
     case gap(SyncGap)
@@ -74,7 +74,7 @@ package struct SyncGap: Sendable, Hashable {
 package struct SyncPage: Sendable, Hashable {
   package var items: [SyncItem]
   /// Of all users whom the items show.
-  package var nicknames: [UserID: String]
+  package var profiles: [UserID: Profile]
   package var next: SyncPosition
   /// Whether the next page can be asked for at once.
   package var more: Bool

@@ -35,9 +35,9 @@ struct SyncReader: Sendable {
         SyncProgress(target: target, part: 0, group: group ?? SyncGroup(), reached: since, key: [.max]))
     }
     let wasAway = request.position.map { $0.stage != .complete } ?? true
-    let (items, nicknames) = try await withUsers(page.items, upTo: required(page.next.position))
+    let (items, profiles) = try await withUsers(page.items, upTo: required(page.next.position))
     return SyncPage(
-      items: items, nicknames: nicknames, next: page.next,
+      items: items, profiles: profiles, next: page.next,
       more: page.next.stage != .complete || (wasAway && target > page.next.position))
   }
 
@@ -100,23 +100,23 @@ struct SyncReader: Sendable {
 
   private func withUsers(
     _ items: [PlacedItem], upTo position: LogPosition?
-  ) async throws(ServiceError) -> (items: [SyncItem], nicknames: [UserID: String]) {
+  ) async throws(ServiceError) -> (items: [SyncItem], profiles: [UserID: Profile]) {
     let shown = Set(items.flatMap(\.content.users))
-    let nicknames = shown.isEmpty ? [:] : try await chat.rooms(upTo: position) { try $0.nicknames(of: shown) }
+    let profiles = shown.isEmpty ? [:] : try await chat.rooms(upTo: position) { try $0.profiles(of: shown) }
     let placed = items.map { SyncItem(revision: $0.point.position, content: $0.content) }
-    return (filter.withUsers(placed, nicknames), nicknames)
+    return (filter.withUsers(placed, profiles), profiles)
   }
 }
 
 extension SyncFilter {
   /// Puts the users that an item shows before it, each once on the page, if the client wants users.
-  func withUsers(_ items: [SyncItem], _ nicknames: [UserID: String]) -> [SyncItem] {
+  func withUsers(_ items: [SyncItem], _ profiles: [UserID: Profile]) -> [SyncItem] {
     guard wants(.user) else { return items }
     var (known, all) = (Set<UserID>(), [SyncItem]())
     for item in items {
       for user in item.content.users {
-        guard let nickname = nicknames[user], known.insert(user).inserted else { continue }
-        all.append(SyncItem(revision: item.revision, content: .user(user, nickname: nickname)))
+        guard let profile = profiles[user], known.insert(user).inserted else { continue }
+        all.append(SyncItem(revision: item.revision, content: .user(user, profile)))
       }
       all.append(item)
     }

@@ -47,7 +47,7 @@ extension Comparison {
     repeat {
       let page = try await chat.blockedUsers(of: user.id, after: cursor, limit: 2)
       found += page.blocked.map { ModelBlock(user: $0.user, since: $0.blocked) }
-      try expectNicknames(page.nicknames, of: page.blocked.map(\.user))
+      try expectProfiles(page.profiles, of: page.blocked.map(\.user))
       cursor = page.next
     } while cursor != nil && found.count <= user.blocks.count
     try expect("blocked by u\(user.id.short)", user.blocks.reversed(), found)

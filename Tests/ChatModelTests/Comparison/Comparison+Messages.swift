@@ -93,7 +93,7 @@ extension Comparison {
     let all = reading.all
     let page = try await reading.page(chat, request)
     let what = "\(request) of \(reading.name)"
-    try expectNicknames(page.nicknames, of: page.messages.map(\.sender))
+    try expectProfiles(page.profiles, of: page.messages.map(\.sender))
     if range.clamped(to: 0..<all.count).isEmpty { return try expect(what, 0, page.messages.count) }
     try expect(what, SeenPage(all, range, in: reading.room, for: reading.user, model), SeenPage(page))
   }
@@ -133,7 +133,7 @@ extension Comparison {
       reactions += page.reactions.map {
         ModelReaction(emoji: $0.emoji, user: $0.user, position: $0.position, at: $0.reactedAt)
       }
-      try expectNicknames(page.nicknames, of: page.reactions.map(\.user))
+      try expectProfiles(page.profiles, of: page.reactions.map(\.user))
       cursor = page.next
     } while cursor != nil && reactions.count <= message.reactions.count
     try expect("reactions to \(what), \(limit) at a time", message.reactions, reactions)

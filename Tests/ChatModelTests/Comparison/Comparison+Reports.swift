@@ -72,7 +72,7 @@ extension Comparison {
       case .refused(let reason): return .refused(reason)
       case .found(let page):
         found += page.reports.map { SeenReport($0) }
-        try expectNicknames(page.nicknames, of: page.reports.flatMap(\.users))
+        try expectProfiles(page.profiles, of: page.reports.flatMap(\.users))
         cursor = page.next
       }
     } while cursor != nil && found.count < 10_000

@@ -30,8 +30,8 @@ extension Comparison {
     repeat {
       let page = try await chat.roomList(of: user, after: cursor, limit: limit)
       found += page.rooms.map { SeenRoom($0) }
-      try expectNicknames(
-        page.nicknames, of: page.rooms.flatMap { $0.participants + [$0.room.lastMessage?.sender].compactMap { $0 } })
+      try expectProfiles(
+        page.profiles, of: page.rooms.flatMap { $0.participants + [$0.room.lastMessage?.sender].compactMap { $0 } })
       cursor = page.next
     } while cursor != nil && found.count <= expected.count
     try expect("room list of u\(user.short), \(limit) at a time", expected, found)
@@ -74,7 +74,7 @@ extension Comparison {
     repeat {
       let page = try await chat.members(of: id, for: user, after: cursor, limit: limit)
       found += page.members.map { SeenMember($0) }
-      try expectNicknames(page.nicknames, of: page.members.map(\.user))
+      try expectProfiles(page.profiles, of: page.members.map(\.user))
       cursor = page.next
     } while cursor != nil && found.count <= room.members.count
     try expect("\(what), \(limit) at a time", room.members.map { SeenMember($0) }, found)
@@ -88,9 +88,9 @@ extension Comparison {
     return administers ? .found(list(room)) : .refused("forbidden")
   }
 
-  func expectNicknames(_ found: [UserID: String], of users: [UserID]) throws {
+  func expectProfiles(_ found: [UserID: Profile], of users: [UserID]) throws {
     for user in users {
-      try expect("nickname of u\(user.short) beside a page", model.nickname(of: user), found[user])
+      try expect("profile of u\(user.short) beside a page", model.profile(of: user), found[user])
     }
   }
 }

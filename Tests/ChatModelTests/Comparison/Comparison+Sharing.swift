@@ -31,7 +31,7 @@ extension Comparison {
       expected = .found(
         SeenPreview(
           name: room.name, memberCount: room.members.count, role: model.given(by: invite, in: room).name,
-          inviter: invite.creator, inviterName: invite.creator.flatMap { model.nickname(of: $0) }))
+          inviter: invite.creator, inviterName: invite.creator.flatMap { model.profile(of: $0)?.nickname }))
     }
     try expect("preview of i\(invite.link.id.short) of r\(id.short) for u\(user.short)", expected, found)
   }
@@ -49,7 +49,7 @@ extension Comparison {
         SeenPreview(
           name: workspace.name, memberCount: workspace.members.count,
           role: workspace.given(invite.link.role, by: invite.creator).name, inviter: invite.creator,
-          inviterName: invite.creator.flatMap { model.nickname(of: $0) }))
+          inviterName: invite.creator.flatMap { model.profile(of: $0)?.nickname }))
     }
     try expect("preview of i\(invite.link.id.short) of w\(id.short) for u\(user.short)", expected, found)
   }
@@ -121,7 +121,7 @@ extension SeenPreview {
     }
     role = preview.role
     inviter = preview.inviter?.id
-    inviterName = preview.inviter?.nickname
+    inviterName = preview.inviter?.profile.nickname
   }
 }
 

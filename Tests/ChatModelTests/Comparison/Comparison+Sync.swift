@@ -82,7 +82,7 @@ extension Comparison {
     if !lines.isEmpty { throw Mismatch(what, lines) }
     for (entity, content) in mirror.entities {
       if case .member(let row) = content {
-        try expect("\(what): name in \(entity)", model.nickname(of: row.user), mirror.nicknames[row.user])
+        try expect("\(what): profile in \(entity)", model.profile(of: row.user), mirror.profiles[row.user])
       }
     }
     known.keep(client, at: index)

@@ -55,7 +55,7 @@ struct LiveWatch {
 
   /// What a stream gets without reading is what it would read.
   private mutating func compare(_ supplied: SyncPage, _ read: SyncPage, of user: UserID) throws {
-    guard supplied.items == read.items, supplied.nicknames == read.nicknames else {
+    guard supplied.items == read.items, supplied.profiles == read.profiles else {
       throw Mismatch(
         "live: u\(user.short) gets another page",
         supplied.items.map { "  supplied: \($0)" } + read.items.map { "  read: \($0)" })

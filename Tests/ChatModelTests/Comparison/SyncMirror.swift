@@ -6,13 +6,13 @@ import ChatService
 /// What a client keeps of the items that it gets, by the rules of the contract.
 struct SyncMirror {
   private(set) var entities: [SyncEntity: SyncItem.Content] = [:]
-  private(set) var nicknames: [UserID: String] = [:]
+  private(set) var profiles: [UserID: Profile] = [:]
   private var gaps: [RoomID: SyncMirrorGaps] = [:]
   private var revisions: [SyncEntity: LogPosition] = [:]
 
   mutating func apply(_ item: SyncItem) {
     switch item.content {
-    case .user(let user, let nickname): nicknames[user] = nickname
+    case .user(let user, let profile): profiles[user] = profile
     case .gap(let gap): apply(gap)
     case .removed(let entity): remove(entity, at: item.revision)
     case .unfollowedThread(let ordinal, _, let room): remove(.thread(ordinal, in: room), at: item.revision)

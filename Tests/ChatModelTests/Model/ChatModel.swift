@@ -160,5 +160,5 @@ extension ChatModel {
     return left?.preferences.acceptsDirectMessages == false || right?.preferences.acceptsDirectMessages == false
   }
 
-  func nickname(of user: UserID) -> String? { users[user]?.profile?.nickname }
+  func profile(of user: UserID) -> Profile? { users[user]?.profile }
 }

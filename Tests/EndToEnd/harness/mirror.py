@@ -264,11 +264,10 @@ def is_in_archived_room(key: Key, expected: Mirror) -> bool:
 
 
 def wrong_names(found: Mirror, expected: Mirror) -> list[str]:
-    """Members whom the mirror would show with another nickname."""
-    users = {key.id: user["nickname"] for key, user in found.of_type("user").items()}
+    """Members whom the mirror would show with another nickname or picture."""
+    users = {key.id: user for key, user in found.of_type("user").items()}
     members = [expected.entities[key]["user"] for key in expected.entities if key.type in ("member", "workspaceMember")]
-    return [f"user {user['id']}: {users.get(user['id'])!r} instead of {user['nickname']!r}"
-            for user in members if users.get(user["id"]) != user["nickname"]]
+    return [f"{users.get(user['id'])!r} instead of {user!r}" for user in members if users.get(user["id"]) != user]
 
 
 @dataclass

@@ -51,7 +51,7 @@ struct RoomsCommand: AsyncParsableCommand {
           (try rooms.room(id), try rooms.members(of: id, limit: Self.shownMembers))
         }
         guard let room = found.0 else { throw ToolError("there is no room \(id)") }
-        let members = found.1.members.map { SupportRecord($0, nickname: found.1.nicknames[$0.user]) }
+        let members = found.1.members.map { SupportRecord($0, nickname: found.1.profiles[$0.user]?.nickname) }
         var record = SupportRecord(room)
         record.fields += [
           ("topic", .text(orNull: room.topic)),
