@@ -61,6 +61,8 @@ public enum Limits {
   public static let bansPerRoom = 10_000
   /// The users whom one user blocks.
   public static let blockedUsersPerUser = 1_000
+  /// The users whom the request that creates a group or a channel can add.
+  public static let membersAtCreation = 100
   /// The users in a direct room besides the one who requests it.
   public static let directRoomOthers = 8
   /// The members of one workspace.

@@ -14,7 +14,7 @@ public struct CreateRoomRequest: RequestObject {
   public let isPublic: Bool?
   /// For a group or a channel.
   public let topic: String?
-  /// For a direct room: the members besides the caller.
+  /// For a direct room: the members besides the caller. Otherwise: users who become members at once.
   public let memberIds: [UserID]?
 
   public init(

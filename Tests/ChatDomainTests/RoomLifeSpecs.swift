@@ -21,6 +21,45 @@ struct RoomLifeSpecs {
     creating(.named(by: stranger), by: .service(for: stranger)).thenRejected(.userNotFound)
   }
 
+  @Test("the users whom the creation names become members, or nothing is created")
+  func createsWithMembers() {
+    func tea(_ users: UserID..., by creator: UserID? = alice) -> RoomCreation {
+      var creation = RoomCreation.named(by: creator)
+      creation.participants = users
+      return creation
+    }
+    let creation = tea(bob, carol)
+    let events: [RoomEvent] = [
+      .lifecycle(.created(creation)), .members(.joined(alice, role: .owner, invite: nil)),
+      .members(.added(bob, role: .member)), .members(.added(carol, role: .member)),
+    ]
+    creating(creation).thenRecorded(
+      .lifecycle(.created(creation)), .members(.joined(alice, role: .owner, invite: nil)),
+      .members(.added(bob, role: .member)), .members(.added(carol, role: .member)))
+    creating(tea(bob, by: nil), by: .service())
+      .thenRecorded(.lifecycle(.created(tea(bob, by: nil))), .members(.added(bob, role: .member)))
+    creating(tea(bob, stranger)).thenRejected(.userNotFound)
+    let state = given(RoomDecider.self, events)
+    state.when(.lifecycle(.create(creation)), by: .user(alice)).thenAlreadyDone(at: 1)
+    for other in [tea(), tea(bob), tea(bob, dave)] {
+      state.when(.lifecycle(.create(other)), by: .user(alice)).thenRejected(.idInUse)
+    }
+  }
+
+  @Test("the users whom a new channel names must be in its workspace")
+  func createsChannelWithMembers() {
+    var creation = RoomCreation.named("tea", .channel)
+    creation.workspace = office
+    creation.participants = [bob]
+    for (roles, isAccepted) in [([alice: .member, bob: .guest], true), ([alice: .member], false)]
+      as [([UserID: WorkspaceRole], Bool)]
+    {
+      let outcome = given(RoomDecider.self, []).with(TestDirectory(workspaces: [office: roles]))
+        .when(.lifecycle(.create(creation)), by: .user(alice))
+      if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.workspaceMembersOnly) }
+    }
+  }
+
   @Test("a repeated creation returns the first one, whatever happened to the room")
   func createsOnce() {
     for later: [RoomEvent] in [

@@ -18,6 +18,48 @@ def test_a_room_is_made_once(world, anna):
     anna.refused("id_in_use", "POST", "/v1/rooms", body | {"name": "Coffee"})
 
 
+def test_a_group_is_made_with_its_members(world, anna, ben):
+    carla = world.user("Carla")
+    body = {"id": new_id(), "name": "Tea", "memberIds": [carla.id, ben.id, anna.id, ben.id]}
+    head = world.head
+    made = anna.post("/v1/rooms", body)
+    assert (made["role"], made["memberCount"], made["participants"]) == ("owner", 3, [])
+    assert world.head == head + 4
+    assert anna.get(f"/v1/rooms/{made['id']}") == made
+    members = anna.get(f"/v1/rooms/{made['id']}/members")["members"]
+    others = sorted([ben.id, carla.id])
+    assert [(each["user"]["id"], each["role"]) for each in members] == [
+        (anna.id, "owner"), *((id, "member") for id in others)]
+    changes = anna.get(f"/v1/rooms/{made['id']}/join-history")["changes"]
+    assert {(each["change"], each["user"]["id"], each["by"]["id"]) for each in changes} == {
+        ("joined", anna.id, anna.id), *(("added", id, anna.id) for id in others)}
+    assert [room["id"] for room in ben.get("/v1/rooms")["rooms"]] == [made["id"]]
+    # The order of the IDs does not matter. Other members are another request.
+    again = anna.post("/v1/rooms", body | {"memberIds": others}, expect=200)
+    assert again["position"] == made["position"]
+    anna.refused("id_in_use", "POST", "/v1/rooms", body | {"memberIds": [ben.id]})
+    anna.refused("id_in_use", "POST", "/v1/rooms", {"id": body["id"], "name": "Tea"})
+
+
+def test_nothing_is_made_if_a_member_cannot_be_added(world, anna, ben):
+    office = anna.workspace("Office")
+    channel = {"name": "News", "kind": "channel", "workspaceId": office.id}
+    many = world.users(*(f"User {number}" for number in range(101)))
+    head = world.head
+    anna.refused("user_not_found", "POST", "/v1/rooms", {"name": "Tea", "memberIds": [ben.id, new_id()]})
+    anna.refused("workspace_members_only", "POST", "/v1/rooms", channel | {"memberIds": [ben.id]})
+    anna.refused("invalid_field", "POST", "/v1/rooms", {"name": "Tea", "memberIds": [user.id for user in many]})
+    assert world.head == head
+    assert anna.get("/v1/rooms")["rooms"] == []
+    office.take_in(world, ben)
+    assert anna.post("/v1/rooms", channel | {"memberIds": [ben.id]})["memberCount"] == 2
+    body = {"name": "Tea", "memberIds": [user.id for user in many[:100]]}
+    assert anna.post("/v1/rooms", body)["memberCount"] == 101
+    assert anna.post("/v1/rooms", {"name": "Tea", "memberIds": []})["memberCount"] == 1
+    # A service that acts as itself is not a member.
+    assert world.admin.post("/v1/rooms", {"name": "Tea", "memberIds": [anna.id, ben.id]})["memberCount"] == 2
+
+
 def test_an_id_of_another_owner_is_in_use(anna, ben):
     body = {"id": new_id(), "name": "Tea"}
     anna.post("/v1/rooms", body)

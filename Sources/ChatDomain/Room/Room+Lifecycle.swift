@@ -24,7 +24,8 @@ package struct RoomCreation: Sendable, Equatable {
   /// Members of the workspace who are not guests can find the room and join it.
   package var isPublic: Bool
   package var topic: String?
-  /// For a direct room, all members including the creator, in the order of their IDs. Otherwise empty.
+  /// For a direct room, all members including the creator; otherwise the users whom the creator adds at once. In the
+  /// order of their IDs.
   package var participants: [UserID]
 
   package init(
@@ -46,8 +47,9 @@ package struct RoomCreation: Sendable, Equatable {
       return Fingerprint([.text("room.direct")] + participants.map { .id($0.uuid) })
     }
     let plain: [Fingerprint.Field] = [.number(Int64(kind.rawValue)), .text(name), .id(creator?.uuid)]
-    guard workspace != nil || isPublic || topic != nil else { return Fingerprint(plain) }
-    return Fingerprint(plain + [.id(workspace?.uuid), .number(isPublic ? 1 : 0), .text(topic)])
+    guard workspace != nil || isPublic || topic != nil || !participants.isEmpty else { return Fingerprint(plain) }
+    return Fingerprint(
+      plain + [.id(workspace?.uuid), .number(isPublic ? 1 : 0), .text(topic)] + participants.map { .id($0.uuid) })
   }
 }
 
@@ -232,8 +234,13 @@ extension RoomDecider {
       guard let channels = directory.channels(of: workspace) else { throw .workspaceNotFound }
       guard channels.count < Limits.channelsPerWorkspace else { throw .tooManyChannels }
     }
-    guard let creator = creation.creator else { return .record([.lifecycle(.created(creation))]) }
-    return .record([.lifecycle(.created(creation)), .members(.joined(creator, role: .owner, invite: nil))])
+    for user in creation.participants {
+      try directory.requireRegistered(user)
+      try requireAdmissible(user, from: creation.workspace, directory)
+    }
+    let owner: [RoomEvent] = creation.creator.map { [.members(.joined($0, role: .owner, invite: nil))] } ?? []
+    return .record(
+      [.lifecycle(.created(creation))] + owner + creation.participants.map { .members(.added($0, role: .member)) })
   }
 
   /// A channel needs a member of the workspace who is not a guest, and a direct room one of its members.

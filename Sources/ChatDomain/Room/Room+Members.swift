@@ -307,10 +307,16 @@ extension RoomDecider {
     _ user: UserID, to room: Room, _ directory: borrowing some Directory
   ) throws(Rejection) {
     guard room.banned[user] == nil else { throw .banned }
-    if let workspace = room.workspace {
-      guard directory.role(of: user, in: workspace) != nil else { throw .workspaceMembersOnly }
-    }
+    try requireAdmissible(user, from: room.workspace, directory)
     guard room.members.count < Limits.membersPerRoom else { throw .tooManyMembers }
+  }
+
+  /// - Parameter workspace: that of the room.
+  func requireAdmissible(
+    _ user: UserID, from workspace: WorkspaceID?, _ directory: borrowing some Directory
+  ) throws(Rejection) {
+    guard let workspace else { return }
+    guard directory.role(of: user, in: workspace) != nil else { throw .workspaceMembersOnly }
   }
 }
 

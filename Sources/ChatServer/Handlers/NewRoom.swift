@@ -22,13 +22,18 @@ enum NewRoom {
       return
     }
     guard let name = body.name else { throw Refusal.invalidField("The field \"name\" is missing.", at: "/name") }
-    try Self.refuse(body.memberIds != nil, "memberIds is allowed only for a direct room.")
+    let members = Set(body.memberIds ?? []).filter { $0 != creator }.sorted()
+    guard members.count <= Limits.membersAtCreation else {
+      throw Refusal.invalidField(
+        "The field \"memberIds\" can name at most \(Limits.membersAtCreation) users besides the caller.",
+        at: "/memberIds")
+    }
     try Self.refuse(body.workspaceId != nil && kind != .channel, "workspaceId is allowed only for a channel.")
     try Self.refuse(
       body.isPublic == true && body.workspaceId == nil, "isPublic is allowed only for a channel of a workspace.")
     let creation = RoomCreation(
       kind: kind, name: name, creator: creator, workspace: body.workspaceId, isPublic: body.isPublic ?? false,
-      topic: body.topic)
+      topic: body.topic, participants: members)
     self = .room(body.id, creation)
   }
 

@@ -146,7 +146,7 @@ extension Room {
   init(_ id: RoomID, _ creation: RoomCreation, _ stamp: Stamp) {
     self.init(
       id: id, name: creation.name, kind: creation.kind.name, createdAt: stamp.time, revision: stamp.position)
-    memberCount = creation.creator == nil ? 0 : 1
+    memberCount = (creation.creator == nil ? 0 : 1) + creation.participants.count
     role = creation.creator.map { _ in Role.owner.name }
     workspaceId = creation.workspace
     isPublic = creation.isPublic

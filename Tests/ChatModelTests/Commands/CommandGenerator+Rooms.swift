@@ -17,6 +17,9 @@ extension CommandGenerator {
       creation.isPublic = chance(60)
       creation.topic = chance(40) ? text() : nil
       if chance(90), let member = pick(workspace.members) { creation.creator = member.user }
+    } else if chance(40) {
+      for user in users where user != creation.creator && chance(30) { creation.participants.append(user) }
+      creation.participants.sort()
     }
     return create(id, creation)
   }
