@@ -104,7 +104,7 @@ public enum Limits {
   public static let pageDefaultItems = 30
   /// The users that one request can fetch by their IDs.
   public static let usersFetched = 100
-  /// The rooms that a page of the list of rooms looks at to find those that a filter admits.
+  /// The rooms, or the threads, that a page of their list looks at to find those that a filter admits.
   public static let roomsFilteredForPage = 1_000
 
   /// The results on one page of a search.

@@ -180,7 +180,8 @@ public enum Endpoints {
     .put, "/v1/rooms/{roomId}/messages/{messageId}/thread/read-marker", .user)
   public static let followThread = Endpoint<FollowThreadRequest, ThreadFollowing>(
     .put, "/v1/rooms/{roomId}/messages/{messageId}/thread/following", .user)
-  public static let listThreads = Endpoint<NoBody, ThreadList>(.get, "/v1/threads", .user, query: ["cursor", "limit"])
+  public static let listThreads = Endpoint<NoBody, ThreadList>(
+    .get, "/v1/threads", .user, query: ["kind", "workspaceId", "cursor", "limit"])
   public static let addReaction = Endpoint<NoBody, ReactionReceipt>(
     .put, "/v1/rooms/{roomId}/messages/{messageId}/reactions/{emoji}", .user)
   public static let removeReaction = Endpoint<NoBody, ReactionReceipt>(

@@ -28,6 +28,30 @@ def root(anna, room):
     return anna.send(room, "root")["id"]
 
 
+def test_the_threads_can_be_limited_to_a_kind_and_a_workspace(anna):
+    office, club = anna.workspace("Office"), anna.workspace("Club")
+    rooms = [anna.room("Tea"), anna.channel(office, "News"), anna.channel(club, "Chess"), anna.channel(office, "Plans")]
+    roots = []
+    for each in rooms:
+        roots.append(anna.send(each, "root")["id"])
+        reply(anna, each, roots[-1], "reply")
+    group, news, chess, plans = roots
+
+    def listed(limit, **query):
+        return [entry["root"]["id"] for entry in walk(anna, "/v1/threads", "threads", limit=limit, **query)]
+
+    for limit in (1, 2, 200):
+        assert listed(limit) == [plans, chess, news, group]
+        assert listed(limit, kind="group") == [group]
+        assert listed(limit, kind="direct") == []
+        assert listed(limit, kind="channel") == [plans, chess, news]
+        assert listed(limit, workspaceId=office.id) == [plans, news]
+        assert listed(limit, workspaceId=club.id, kind="channel") == [chess]
+        assert listed(limit, workspaceId=new_id()) == []
+    anna.refused("invalid_query", "GET", "/v1/threads?kind=palace")
+    anna.refused("invalid_query", "GET", "/v1/threads?workspaceId=office")
+
+
 def test_a_thread_is_a_timeline_of_its_own(anna, ben, room, root):
     ben.see(room)
     replies = [reply(ben, room, root, f"reply {number}") for number in range(3)]

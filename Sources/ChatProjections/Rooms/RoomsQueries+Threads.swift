@@ -42,18 +42,32 @@ extension RoomsQueries {
   ///
   /// Threads that are read to the end come from an index in this order. The others are sorted in, because the user's
   /// rows do not contain their latest replies. They are usually few. If there are more than `unreadThreads`, the rest
-  /// are omitted until some have been read.
+  /// are omitted until some have been read. As for the list of rooms, a page with a filter looks at a limited number of
+  /// threads.
   /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func followedThreads(
-    of user: UserID, after cursor: LogPosition? = nil, limit: Int
+    of user: UserID, _ filter: RoomListFilter = RoomListFilter(), after cursor: LogPosition? = nil, limit: Int
   ) throws -> FollowedThreadPage {
+    let mostExamined = filter.mostExamined(forPageOf: limit)
     let found = try Self.pageParts.flatMap { sql in
       try CachedStatement(database, sql)
-        .all(user, cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit + 1, read: Self.readParts)
+        .all(user, cursor.map { Int64(clamping: $0.value) } ?? Int64.max, mostExamined + 1, read: Self.readParts)
     }.sorted { $0.thread.activity > $1.thread.activity }
     let blocker = try blocker(user)
-    let threads = try found.prefix(limit).map { try counted($0, for: user, leftOutFor: blocker) }
-    return FollowedThreadPage(threads: threads, next: found.count > limit ? threads.last?.activity : nil)
+    var threads: [FollowedThread] = []
+    var lastExamined: LogPosition?
+    var isCut = found.count > mostExamined
+    for parts in found.prefix(mostExamined) {
+      if try admits(parts.thread.room, filter) {
+        guard threads.count < limit else {
+          isCut = true
+          break
+        }
+        threads.append(try counted(parts, for: user, leftOutFor: blocker))
+      }
+      lastExamined = parts.thread.activity
+    }
+    return FollowedThreadPage(threads: threads, next: isCut ? lastExamined : nil)
   }
 
   /// How the user follows one thread, even in an archived room. Nil if the user has neither followed nor unfollowed it,

@@ -24,7 +24,7 @@ package struct RoomsQueries: ReadModelQueries {
     of user: UserID, archived: Bool = false, _ filter: RoomListFilter = RoomListFilter(),
     after cursor: LogPosition? = nil, limit: Int
   ) throws -> RoomListPage {
-    let mostExamined = filter.admitsAll ? limit : Limits.roomsFilteredForPage
+    let mostExamined = filter.mostExamined(forPageOf: limit)
     let found = try rooms(of: user, archived ? .archived : .open, after: cursor, limit: mostExamined + 1)
     var rooms: [RoomListRow] = []
     var lastExamined: LogPosition?
@@ -43,7 +43,7 @@ package struct RoomsQueries: ReadModelQueries {
     return RoomListPage(rooms: rooms, profiles: try profiles(in: rooms), next: isCut ? lastExamined : nil)
   }
 
-  private func admits(_ room: RoomID, _ filter: RoomListFilter) throws -> Bool {
+  func admits(_ room: RoomID, _ filter: RoomListFilter) throws -> Bool {
     guard !filter.admitsAll else { return true }
     return try CachedStatement(
       database, "SELECT 1 FROM room WHERE id = ?1 AND IFNULL(kind = ?2, 1) AND IFNULL(workspaceId = ?3, ?3 IS NULL)"

@@ -142,7 +142,7 @@ package struct RoomListRow: Sendable, Hashable {
   package var isLastFromBlockedUser = false
 }
 
-/// Which rooms a list has. Nil admits rooms with any value.
+/// Which rooms a list has, or the threads of which rooms. Nil admits rooms with any value.
 package struct RoomListFilter: Sendable, Hashable {
   package var kind: RoomKind?
   package var workspace: WorkspaceID?
@@ -153,6 +153,9 @@ package struct RoomListFilter: Sendable, Hashable {
   }
 
   var admitsAll: Bool { kind == nil && workspace == nil }
+
+  /// How many rooms, or threads of rooms, a page looks at.
+  func mostExamined(forPageOf limit: Int) -> Int { admitsAll ? limit : Limits.roomsFilteredForPage }
 }
 
 /// Rooms, latest activity first.

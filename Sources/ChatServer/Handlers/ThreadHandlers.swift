@@ -59,7 +59,7 @@ struct ThreadHandlers: Sendable {
     let user = try context.user
     let cursors = PageCursors(.threads, of: user, in: chat.logIdentity)
     let page = try await chat.followedThreads(
-      of: user, after: cursors.position(in: context.cursor()), limit: context.limit())
+      of: user, RoomListFilter(context), after: cursors.position(in: context.cursor()), limit: context.limit())
     return try await JSONBody.page(of: page.threads.count) {
       let threads = page.threads.map { FollowedThread($0, root: $1) }
       return ThreadList(

@@ -36,11 +36,11 @@ extension ChatService {
 
   /// The threads that the user follows, the latest reply first, each with its root.
   package func followedThreads(
-    of user: UserID, after cursor: LogPosition?, limit: Int
+    of user: UserID, _ filter: RoomListFilter = RoomListFilter(), after cursor: LogPosition?, limit: Int
   ) async throws(ServiceError) -> (
     threads: [(FollowedThread, root: ShownMessage)], profiles: [UserID: Profile], next: LogPosition?
   ) {
-    let page = try await rooms { try $0.followedThreads(of: user, after: cursor, limit: limit) }
+    let page = try await rooms { try $0.followedThreads(of: user, filter, after: cursor, limit: limit) }
     return try await timeline { timeline in
       var threads: [(FollowedThread, root: ShownMessage)] = []
       var next = page.next
