@@ -15,7 +15,7 @@ extension ChatEvent {
     case .user(_, let event): content = event.textBytes
     case .room(_, let event): content = event.textBytes
     case .workspace(_, let event): content = event.textBytes
-    case .server: content = 0
+    case .server(let event): content = event.textBytes
     }
     return Self.chargedBytesOfRecord + UInt64(clamping: content)
   }

@@ -43,7 +43,7 @@ extension UserEvent {
     case .devices(.registered(let device, _)): .device(device)
     case .media(.uploaded(let media, _, _)): .media(media)
     case .blocks(.blocked(let other)): .block(other)
-    case .account, .logins, .sessions, .devices, .blocks, .erased: nil
+    case .account, .logins, .sessions, .devices, .blocks, .deletion, .erased: nil
     }
   }
 }

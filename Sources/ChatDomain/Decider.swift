@@ -140,7 +140,10 @@ package protocol Directory: ~Copyable {
   func user(withExternalID externalID: String) -> UserID?
   func user(with identity: Identity) -> UserID?
   func isRegistered(_ user: UserID) -> Bool
+  /// True also if the account was deleted.
   func isDisabled(_ user: UserID) -> Bool
+  /// Whether the account was deleted.
+  func isDeleted(_ user: UserID) -> Bool
   /// False also if one of them is not registered.
   func isBlocked(_ user: UserID, by blocker: UserID) -> Bool
   /// The user's preference; true also if the user is not registered.

@@ -32,7 +32,8 @@ extension UserEvent {
   fileprivate var endedSession: SessionID? {
     switch self {
     case .sessions(.ended(let session, _)): session
-    case .sessions(.started), .sessions(.refreshed), .account, .logins, .devices, .media, .blocks, .erased:
+    case .sessions(.started), .sessions(.refreshed), .account, .logins, .devices, .media, .blocks, .deletion,
+      .erased:
       nil
     }
   }

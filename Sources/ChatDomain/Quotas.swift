@@ -74,7 +74,7 @@ package enum QuotaPurpose: Sendable, Hashable {
   case adding
   /// Ends something that was counted when it began, moderates, or keeps the account usable.
   case upkeep
-  /// Never refused, because users must always be able to end a stolen session.
+  /// Never refused, because users must always be able to end a stolen session, and to delete their account.
   case endingSessions
 
   /// - Parameter key: of the command. A command that found no session to end records one that never was under its key
@@ -84,6 +84,8 @@ package enum QuotaPurpose: Sendable, Hashable {
       session != key.map({ UserDecider.absentSession(for: $0) }),
       events.allSatisfy({ $0.endsSession || $0.takesPushTokens })
     {
+      self = .endingSessions
+    } else if case .user(_, .deletion)? = events.last {
       self = .endingSessions
     } else {
       self = events.allSatisfy(\.isUpkeep) ? .upkeep : .adding

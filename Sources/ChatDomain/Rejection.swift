@@ -17,6 +17,7 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case invitationNotFound = "invitation_not_found"
   case banNotFound = "ban_not_found"
   case blockNotFound = "block_not_found"
+  case legalHoldNotFound = "legal_hold_not_found"
   case banned = "banned"
   case memberSilenced = "member_silenced"
   /// One of the two users blocks the other or does not accept direct messages. The code is the same for both reasons,
@@ -46,6 +47,8 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case scheduledMessageSettled = "scheduled_message_settled"
   case directRoomFixed = "direct_room_fixed"
   case ownerMustTransfer = "owner_must_transfer"
+  /// Nothing of the user is left that a legal hold could keep.
+  case alreadyErased = "already_erased"
   case inviteExpired = "invite_expired"
   case inviteUsedUp = "invite_used_up"
   case inviteRevoked = "invite_revoked"
@@ -90,6 +93,7 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case sendingTimeOutOfRange = "sending_time_out_of_range"
   case reportCommentTooLong = "report_comment_too_long"
   case reportNoteTooLong = "report_note_too_long"
+  case legalHoldReasonMalformed = "legal_hold_reason_malformed"
   case roleNotAllowed = "role_not_allowed"
   case topicTooLong = "topic_too_long"
   case workspaceNameEmpty = "workspace_name_empty"
@@ -105,6 +109,7 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case tooManyIdentities = "too_many_identities"
   case tooManyScheduledMessages = "too_many_scheduled_messages"
   case tooManyReports = "too_many_reports"
+  case tooManyLegalHolds = "too_many_legal_holds"
   case quotaExceeded = "quota_exceeded"
   case tooManyBans = "too_many_bans"
   case tooManyBlockedUsers = "too_many_blocked_users"

@@ -51,6 +51,11 @@ package enum TextRules {
   }
 
   /// May be empty.
+  static func legalHoldReason(_ text: String) throws(Rejection) {
+    guard !text.isEmpty, text.utf8.count <= Limits.legalHoldReasonBytes else { throw .legalHoldReasonMalformed }
+    guard shows(text), !hasForbidden(text) else { throw .legalHoldReasonMalformed }
+  }
+
   static func reportNote(_ text: String) throws(Rejection) {
     guard text.utf8.count <= Limits.reportNoteBytes else { throw .reportNoteTooLong }
   }

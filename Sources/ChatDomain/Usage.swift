@@ -49,7 +49,7 @@ package struct Usage: Sendable, Hashable {
   private mutating func count(_ event: UserEvent) {
     switch event {
     case .media(.uploaded(_, let media, _)): mediaBytes = media.size
-    case .account, .logins, .sessions, .devices, .blocks, .erased: break
+    case .account, .logins, .sessions, .devices, .blocks, .deletion, .erased: break
     }
   }
 

@@ -22,6 +22,12 @@ public enum Limits {
   public static let reportCommentBytes = 2 * 1024
   /// The note of a report's resolution.
   public static let reportNoteBytes = 2 * 1024
+  /// How old an ID token may be that proves a request to delete an account.
+  public static let freshIDTokenMilliseconds: Int64 = 10 * 60 * 1000
+  /// Bytes of the reason for a legal hold.
+  public static let legalHoldReasonBytes = 2 * 1024
+  /// Legal holds that are in force at the same time.
+  public static let legalHolds = 10_000
   /// A user's nickname.
   public static let nicknameBytes = 128
   /// An e-mail address (RFC 5321, section 4.5.3.1.3, less the angle brackets).

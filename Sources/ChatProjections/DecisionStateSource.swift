@@ -34,6 +34,11 @@ package struct DecisionStateSource {
     try models.accounts.readBlocking { try $0.signingKeys() }
   }
 
+  /// All legal holds. Blocks on the disk.
+  package func legalHolds() throws -> LegalHolds {
+    try models.accounts.readBlocking { try $0.holdState() }
+  }
+
   /// The number of events in the stream of each room that is not deleted. Blocks on the disk.
   package func roomVersions() throws -> [UUIDBytes: StreamVersion] {
     try models.rooms.readBlocking { try StreamVersions.all($0.database, of: "room") }
@@ -87,13 +92,14 @@ extension AccountsQueries {
       SELECT id, nickname, picture, email, externalId, fingerprint, registeredPosition, registeredTime,
         revision, \(Self.credentialColumns), credentialPosition, credentialTime, disabledPosition, disabledTime,
         \(Self.preferenceColumns)
-      FROM user
+      FROM user WHERE deletedPosition IS NULL
       """
     ).forEach { row in
       var (id, user) = try Self.readState(&row, sessions, devices, identities)
       user.blockedUsers = blocked[id] ?? [:]
       states[id] = .registered(user)
     }
+    for (user, row) in try erasures() { states[user] = .deleted(row.state) }
     return RestoredState(states: states, position: try checkpoint().position)
   }
 

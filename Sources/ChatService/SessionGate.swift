@@ -3,7 +3,7 @@ package import ChatPrimitives
 package import ChatProjections
 import Synchronization
 
-/// Ended sessions whose access tokens may still be valid by signature, and disabled accounts, for which other
+/// Ended sessions whose access tokens may still be valid by signature, and disabled or deleted accounts, for which other
 /// issuers' tokens may be valid. Contains only durable events, so that queries can rely on it; the writer checks
 /// commands.
 package final class SessionGate: Sendable {
@@ -26,6 +26,7 @@ package final class SessionGate: Sendable {
   /// Replies to two commands may arrive in any order, so each status has the position of its event.
   private struct AccountStatus {
     let isDisabled: Bool
+    let isDeleted: Bool
     let position: LogPosition
   }
 
@@ -35,15 +36,19 @@ package final class SessionGate: Sendable {
   }
 
   /// - Parameters:
-  ///   - users: the disabled ones among them are added.
+  ///   - users: the disabled and deleted ones among them are added.
   ///   - sessions: ended sessions whose access tokens may still be valid.
   package convenience init(
     tokenLifetimeMilliseconds: Int64, users: [UserID: Versioned<UserState>], ended sessions: [EndedSession]
   ) {
     self.init(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds)
     for (id, versioned) in users {
-      guard case .registered(let user) = versioned.state, let stamp = user.disabled else { continue }
-      setStatus(of: id, isDisabled: true, at: stamp.position)
+      switch versioned.state {
+      case .registered(let user):
+        if let stamp = user.disabled { setStatus(of: id, isDisabled: true, at: stamp.position) }
+      case .deleted(let deleted): setStatus(of: id, isDisabled: true, isDeleted: true, at: deleted.deleted.position)
+      case .absent: break
+      }
     }
     for ended in sessions { enter(ended.session, of: ended.user, at: ended.time) }
   }
@@ -56,10 +61,14 @@ package final class SessionGate: Sendable {
     statuses.withLock { $0[user]?.isDisabled ?? false }
   }
 
-  private func setStatus(of user: UserID, isDisabled: Bool, at position: LogPosition) {
+  package func isDeleted(_ user: UserID) -> Bool {
+    statuses.withLock { $0[user]?.isDeleted ?? false }
+  }
+
+  private func setStatus(of user: UserID, isDisabled: Bool, isDeleted: Bool = false, at position: LogPosition) {
     statuses.withLock { statuses in
       if let known = statuses[user], known.position > position { return }
-      statuses[user] = AccountStatus(isDisabled: isDisabled, position: position)
+      statuses[user] = AccountStatus(isDisabled: isDisabled, isDeleted: isDeleted, position: position)
     }
   }
 
@@ -81,9 +90,11 @@ package final class SessionGate: Sendable {
       switch event {
       case .sessions(.ended(let session, _)): enter(session, of: user, at: recorded.stamp.time)
       case .account(.disabled): setStatus(of: user, isDisabled: true, at: recorded.position)
+      case .deletion(.deleted): setStatus(of: user, isDisabled: true, isDeleted: true, at: recorded.position)
       case .account(.enabled): setStatus(of: user, isDisabled: false, at: recorded.position)
       case .account(.registered), .account(.profileChanged), .account(.emailSet), .account(.preferencesSet), .logins,
-        .sessions(.started), .sessions(.refreshed), .devices, .media, .blocks, .erased:
+        .sessions(.started), .sessions(.refreshed), .devices, .media, .blocks,
+        .deletion(.erased), .erased:
         break
       }
     }

@@ -10,6 +10,8 @@ let bob: UserID = id(2)
 let carol: UserID = id(3)
 let dave: UserID = id(4)
 let stranger: UserID = id(99)
+/// A user whose account was deleted.
+let ghost: UserID = id(98)
 
 let phone: DeviceID = id(10)
 let tablet: DeviceID = id(11)

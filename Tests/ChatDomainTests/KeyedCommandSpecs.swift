@@ -85,6 +85,9 @@ struct KeyedCommandSpecs {
       .with(TestDirectory(registered: [alice, bob, carol, dave, newcomer]))
       .knowing(hello, .of(bob, at: 7)).knowing(id(41), .of(dave, ordinal: 2, at: 8))
       .knowing(id(44), .of(dave, in: MessageLocation(thread: 1, ordinal: 1)))
+      .knowing(id(43), .of(ghost, ordinal: 3, at: 8))
+      .knowing(
+        reactions: ReactionCounts(kinds: 1, users: 1, ownKinds: 1, isOwn: true), emoji: "👍", of: ghost, on: id(41))
       .knowing(complaint, .of(at: 10)).knowingContent(id(41), .plain("hello"))
     return Sample(given: given, command: command, context: context)
   }
@@ -111,6 +114,8 @@ struct KeyedCommandSpecs {
       .scheduling(.send(id(46), .saying(by: bob), revision: LogPosition(9))),
       by: .service(for: bob, key: .retried, at: due)),
     sample(.report(id(41), id: id(91))), sample(.resolve()), sample(.reopen()),
+    sample(.erasing(.message(id(43), of: ghost, after: .origin)), by: byService),
+    sample(.erasing(.reactions(id(41), emoji: "👍", of: ghost)), by: byService),
   ]
 
   // MARK: Users
@@ -144,6 +149,8 @@ struct KeyedCommandSpecs {
     sample(.sessions(.endMany(.others))), sample(.devices(.set(tablet, .named("tablet")))),
     sample(.devices(.invalidateToken(phone, token)), by: byService), sample(.devices(.remove(phone))),
     sample(.media(.upload(id(600), Media(hash: [1], contentType: "image/png", size: 3), name: nil))),
+    sample(.deletion(.deleteAccount(proof: .password(version: 1)))),
+    sample(.deletion(.completeErasure(.ofAlice)), by: byService, after: user + [.deletion(.deleted)]),
     sample(.blocks(.block(bob))), sample(.blocks(.unblock(bob)), after: user + [.blocks(.blocked(bob))]),
   ]
 
@@ -187,6 +194,7 @@ extension RoomCommand {
     case moveMarker, markUnread, moveThreadMarker, setFollowing
     case schedule, changeScheduled, cancelScheduled, sendScheduled
     case fileReport, resolveReport, reopenReport
+    case eraseMessage, eraseReactions
   }
 
   fileprivate var kind: Kind {
@@ -228,6 +236,8 @@ extension RoomCommand {
     case .reports(.file): .fileReport
     case .reports(.resolve): .resolveReport
     case .reports(.reopen): .reopenReport
+    case .erasing(.message): .eraseMessage
+    case .erasing(.reactions): .eraseReactions
     }
   }
 }
@@ -240,6 +250,7 @@ extension UserCommand {
     case setDevice, invalidateToken, removeDevice
     case upload
     case block, unblock
+    case deleteAccount, completeErasure
   }
 
   fileprivate var kind: Kind {
@@ -265,6 +276,8 @@ extension UserCommand {
     case .media(.upload): .upload
     case .blocks(.block): .block
     case .blocks(.unblock): .unblock
+    case .deletion(.deleteAccount): .deleteAccount
+    case .deletion(.completeErasure): .completeErasure
     }
   }
 }

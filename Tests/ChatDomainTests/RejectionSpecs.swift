@@ -14,6 +14,7 @@ struct RejectionSpecs {
       .merging(Self.ofReports) { first, _ in first }
       .merging(Self.ofModeration) { first, _ in first }.merging(Self.ofWorkspaces) { first, _ in first }
       .merging(Self.ofMessageParts) { first, _ in first }.merging(Self.ofBlocks) { first, _ in first }
+      .merging(Self.ofDeletion) { first, _ in first }
     let reach = try #require(ways[rejection], "no way to \(rejection.rawValue)")
     #expect(reach() == rejection)
   }
@@ -116,6 +117,30 @@ struct RejectionSpecs {
     .accountDisabled: {
       user(
         aliceAtHome + [.account(.disabled)], .sessions(.start(otherLogin, device: nil, proof: .password(version: 1))))
+    },
+  ]
+
+  private static func hold(
+    _ command: LegalHolds.Command, after earlier: LegalHolds = LegalHolds(), isErased: Bool = false
+  ) -> Rejection? {
+    do throws(Rejection) {
+      _ = try earlier.decide(command, .service(), earlier: nil) { _ in isErased }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private static let ofDeletion: Ways = [
+    .legalHoldNotFound: { hold(.lift(.user(alice))) },
+    .legalHoldReasonMalformed: { hold(.place(LegalHold(.user(alice), reason: ""))) },
+    .alreadyErased: { hold(.place(LegalHold(.user(alice), reason: "case 7")), isErased: true) },
+    .tooManyLegalHolds: {
+      var holds = LegalHolds()
+      for number in 0..<UInt64(Limits.legalHolds) {
+        holds.place(LegalHold(.user(id(1_000 + number)), reason: "case 7"), .at(1))
+      }
+      return hold(.place(LegalHold(.user(alice), reason: "case 7")), after: holds)
     },
   ]
 

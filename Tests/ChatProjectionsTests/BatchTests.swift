@@ -64,6 +64,10 @@ extension EventScript {
       user(alice, event)
     }
     add(.server(.signingKeyRotated(generation: 2)))
+    add(.server(.legalHoldPlaced(LegalHold(.user(bob), reason: "case 7"))))
+    let gone: UserID = .numbered(5030)
+    register(gone, "gone")
+    user(gone, .deletion(.deleted))
     let workspace = addWorkspace(of: alice, inviting: bob)
     let details = MessageDetails(
       mentions: Mentions(users: [bob]), attachments: [Attachment(media: picture, content: media, name: nil)],

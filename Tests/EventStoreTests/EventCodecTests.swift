@@ -172,6 +172,7 @@ struct EventCodecTests {
   private func withoutPayload(_ event: ChatEvent, kind: UInt16) -> ChatEvent {
     switch event {
     case .user(_, .devices(.removed)), .user(_, .account(.disabled)), .user(_, .account(.enabled)), .user(_, .blocks),
+      .user(_, .deletion(.deleted)), .server(.legalHoldLifted),
       .room(_, .lifecycle(.archived)), .room(_, .lifecycle(.restored)),
       .room(_, .lifecycle(.deleted)), .room(_, .sharing(.inviteRevoked)), .room(_, .members(.left)),
       .room(_, .members(.removed)),

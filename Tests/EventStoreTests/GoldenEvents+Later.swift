@@ -31,7 +31,7 @@ private let everything = MessageContent(
 /// The kinds that were added after the first messages: workspaces, threads, media and others.
 let laterEvents: [ChatEvent] =
   userEvents + roomEvents + messageEvents + workspaceEvents + unlinking + reportEvents + blocking
-  + [reportOfDeletedMessage] + presence + push + [quoting]
+  + [reportOfDeletedMessage] + presence + push + [quoting] + deletion
 
 private let userEvents: [ChatEvent] = [
   .user(alice, .account(.profileChanged(ProfileEdit(nickname: "Alice", picture: .set(picture))))),
@@ -73,6 +73,16 @@ private let blocking: [ChatEvent] = [
   .user(alice, .account(.preferencesSet(PreferencesEdit(acceptsDirectMessages: true)))),
   .user(alice, .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: false, acceptsDirectMessages: false)))),
   .room(room, .scheduling(.failed(reply, .directMessagesRefused))),
+]
+
+private let deletion: [ChatEvent] = [
+  .user(alice, .deletion(.deleted)),
+  .user(alice, .deletion(.erased(Erasure(deletion: LogPosition(300), erasedRecords: 512, keptRecords: 2)))),
+  .server(.legalHoldPlaced(LegalHold(.user(bob), reason: "case 7"))),
+  .server(.legalHoldPlaced(LegalHold(.room(room), reason: "case 8"))),
+  .server(.legalHoldLifted(room.uuid)),
+  .room(room, .annotations(.reactionRemoved(message, at: .room(300), by: bob, emoji: ""))),
+  .user(alice, .sessions(.ended(golden(10), .accountDeleted))),
 ]
 
 private let presence: [ChatEvent] = [

@@ -75,7 +75,14 @@ struct AuditTests {
     ]
     return events + users.map { .user(user, $0) } + laterRoomEvents.map { .room(room, $0) }
       + workspaceEvents.map { .workspace(workspace, $0) } + [.server(.signingKeyRotated(generation: 2))]
+      + deletionEvents
   }
+
+  private static let deletionEvents: [ChatEvent] = [
+    .user(user, .deletion(.deleted)),
+    .user(user, .deletion(.erased(Erasure(deletion: LogPosition(1), erasedRecords: 2, keptRecords: 1)))),
+    .server(.legalHoldPlaced(LegalHold(.user(user), reason: "case 7"))), .server(.legalHoldLifted(user.uuid)),
+  ]
 
   private static let laterRoomEvents: [RoomEvent] = [
     .lifecycle(.edited(RoomEdit(topic: "cake", picture: .set(picture)))), .lifecycle(.restored), .lifecycle(.deleted),
@@ -388,6 +395,7 @@ extension ChatEvent {
   fileprivate var hasNoPayload: Bool {
     switch self {
     case .user(_, .devices(.removed)), .user(_, .account(.disabled)), .user(_, .account(.enabled)), .user(_, .blocks),
+      .user(_, .deletion(.deleted)), .server(.legalHoldLifted),
       .room(_, .lifecycle(.archived)), .room(_, .lifecycle(.restored)),
       .room(_, .lifecycle(.deleted)), .room(_, .sharing(.inviteRevoked)), .room(_, .members(.left)),
       .room(_, .members(.removed)),

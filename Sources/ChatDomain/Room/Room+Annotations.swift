@@ -6,6 +6,7 @@ extension RoomEvent {
     /// - messageAuthor: nil in events from before this field existed. Notifications need it.
     case reactionAdded(
       MessageID, at: MessageLocation, by: UserID, emoji: String, messageAuthor: UserID? = nil)
+    /// With an empty emoji, all reactions of a deleted user to the message. Only the server records that.
     case reactionRemoved(MessageID, at: MessageLocation, by: UserID, emoji: String)
     case pinned(MessageID, at: MessageLocation)
     case unpinned(MessageID, at: MessageLocation)

@@ -11,6 +11,7 @@ package enum RoomCommand: Sendable, Equatable {
   case threads(Threads)
   case scheduling(Scheduling)
   case reports(Reports)
+  case erasing(Erasing)
 }
 
 extension RoomCommand: AggregateCommand {
@@ -27,6 +28,7 @@ extension RoomCommand: AggregateCommand {
     case .threads(let command): command
     case .scheduling(let command): command
     case .reports(let command): command
+    case .erasing(let command): command
     }
   }
 

@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// One room. Each family has a file, `Room+Lifecycle` to `Room+Reports`: its events, its commands and their rules,
+/// One room. Each family has a file, `Room+Lifecycle` to `Room+Erasing`: its events, its commands and their rules,
 /// and how the state changes. The state is in `Room`, and the rights of roles in `RoomDecider+Rights`.
 ///
 /// In an archived room users can read, leave and moderate (remove and ban members, change roles, revoke invites, delete
@@ -35,6 +35,7 @@ package struct RoomDecider: Decider {
     case .threads(let command): try decide(command)
     case .scheduling(let command): try decide(command, directory)
     case .reports(let command): try decide(command, directory)
+    case .erasing(let command): try decide(command, directory)
     }
   }
 

@@ -6,6 +6,10 @@ package enum ServerEvent: Sendable, Equatable {
   case pushOutcomesRecorded(PushOutcomes)
   /// Access tokens are signed with the key of this generation from now on; the first is generation 1.
   case signingKeyRotated(generation: UInt32)
+  /// What the hold is about is not erased until the hold is lifted.
+  case legalHoldPlaced(LegalHold)
+  /// The hold on the user or the room with this ID.
+  case legalHoldLifted(UUIDBytes)
   /// The payload was erased; the kind number is kept.
   case erased(kind: UInt16)
 }
@@ -15,7 +19,19 @@ extension ServerEvent {
   package var fingerprint: Fingerprint? {
     switch self {
     case .signingKeyRotated: .signingKeyRotation
+    case .legalHoldPlaced(let hold): hold.fingerprint
+    case .legalHoldLifted(let id): .legalHoldLift(id)
     case .pushOutcomesRecorded, .erased: nil
+    }
+  }
+}
+
+extension ServerEvent {
+  /// Outcomes are not charged to anybody.
+  var textBytes: Int {
+    switch self {
+    case .legalHoldPlaced(let hold): hold.reason.byteCount
+    case .legalHoldLifted, .signingKeyRotated, .pushOutcomesRecorded, .erased: 0
     }
   }
 }

@@ -179,6 +179,7 @@ extension UserDecider {
     try requireRightToRegister(registration)
     // Checked first, because a registration without a password does not prove who sends it.
     guard context.isByService || registration.credential != nil else { throw .credentialIncomplete }
+    if case .deleted = state { throw .idInUse }
     if case .registered(let user) = state {
       guard user.registrationFingerprint == registration.fingerprint else { throw .idInUse }
       // Only a caller who has shown the password learns this.
@@ -196,7 +197,7 @@ extension UserDecider {
   ) throws(Rejection) -> Decision<UserEvent> {
     try requireRightToRegister(registration)
     guard directory.user(with: identity) == nil else { throw .identityInUse }
-    if case .registered = state { throw .idInUse }
+    guard state == .absent else { throw .idInUse }
     try requireFormAndUniqueness(of: registration, directory)
     return .record([.account(.registered(registration)), .logins(.identityLinked(identity))])
   }

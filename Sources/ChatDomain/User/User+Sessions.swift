@@ -26,6 +26,8 @@ package enum SessionEnd: UInt8, Sendable, CaseIterable {
   case othersLoggedOut = 7
   /// Every session was ended at once.
   case allLoggedOut = 8
+  /// The account was deleted.
+  case accountDeleted = 9
 
   /// What the tools print.
   package var name: String {
@@ -38,6 +40,7 @@ package enum SessionEnd: UInt8, Sendable, CaseIterable {
     case .passwordChanged: "password_changed"
     case .othersLoggedOut: "others_logged_out"
     case .allLoggedOut: "all_logged_out"
+    case .accountDeleted: "account_deleted"
     }
   }
 }
@@ -211,7 +214,7 @@ extension UserDecider {
     case .ended(.refreshTokenReused, _):
       throw .refreshTokenReused
     case .ended(.loggedOut, _), .ended(.deviceRemoved, _), .ended(.superseded, _), .ended(.accountDisabled, _),
-      .ended(.passwordChanged, _), .ended(.othersLoggedOut, _), .ended(.allLoggedOut, _):
+      .ended(.passwordChanged, _), .ended(.othersLoggedOut, _), .ended(.allLoggedOut, _), .ended(.accountDeleted, _):
       throw .sessionEnded
     case nil:
       throw .refreshTokenExpired

@@ -4,6 +4,20 @@ package import ChatPrimitives
 package enum UserState: Sendable, Equatable {
   case absent
   case registered(User)
+  /// The account was deleted. Only the ID stays in use.
+  case deleted(DeletedUser)
+}
+
+/// A user whose account was deleted.
+package struct DeletedUser: Sendable, Hashable {
+  package var deleted: Stamp
+  /// When the erasure was complete; nil if it is not.
+  package var erased: Stamp?
+
+  package init(deleted: Stamp, erased: Stamp? = nil) {
+    self.deleted = deleted
+    self.erased = erased
+  }
 }
 
 package struct User: Sendable, Equatable {
@@ -142,7 +156,8 @@ extension User {
     case .sessions(let event): apply(event, stamp)
     case .devices(let event): apply(event, stamp)
     case .blocks(let event): apply(event, stamp)
-    case .media, .erased: break
+    // The deletion itself replaces the state: see `UserDecider.evolve`.
+    case .media, .deletion, .erased: break
     }
   }
 }

@@ -8,6 +8,7 @@ package enum UserCommand: Sendable, Equatable {
   case devices(Devices)
   case media(Uploads)
   case blocks(Blocks)
+  case deletion(Deletion)
 }
 
 extension UserCommand: AggregateCommand {
@@ -21,6 +22,7 @@ extension UserCommand: AggregateCommand {
     case .devices(let command): command
     case .media(let command): command
     case .blocks(let command): command
+    case .deletion(let command): command
     }
   }
 

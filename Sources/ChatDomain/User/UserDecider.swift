@@ -1,8 +1,8 @@
 package import ChatPrimitives
 
-/// One user: account, logins, sessions, devices, uploads and blocked users. Each of these families has a file,
-/// `User+Account` to `User+Blocks`: its events, its commands, what each command records, and how the state changes. The
-/// state is in `User`.
+/// One user: account, logins, sessions, devices, uploads, blocked users and deletion. Each of these families has a file,
+/// `User+Account` to `User+Deletion`: its events, its commands, what each command records, and how the state changes.
+/// The state is in `User`.
 package struct UserDecider: Decider {
   package typealias Entity = ChatPrimitives.Entity.User
   package typealias State = UserState
@@ -30,6 +30,7 @@ package struct UserDecider: Decider {
       case .devices(let command): try decide(command)
       case .media(let command): try decide(command)
       case .blocks(let command): try decide(command, directory)
+      case .deletion(let command): try decide(command)
       }
     guard case .record(let events, let revision) = decision, case .registered(let user) = state else { return decision }
     return .record(events + silencing(after: events, of: user), revision: revision)
@@ -58,14 +59,22 @@ package struct UserDecider: Decider {
       case .erased:
         // A stream's first event is always the registration.
         state = .registered(User(erasedAt: stamp))
-      case .account, .logins, .sessions, .devices, .media, .blocks:
+      case .account, .logins, .sessions, .devices, .media, .blocks, .deletion:
         break
       }
     case .registered(var user):
       // Clearing the state first releases the payload, so that it is changed in place and not copied.
       state = .absent
-      user.apply(event, stamp)
-      state = .registered(user)
+      if case .deletion(.deleted) = event {
+        state = .deleted(DeletedUser(deleted: stamp))
+      } else {
+        user.apply(event, stamp)
+        state = .registered(user)
+      }
+    case .deleted(var deleted):
+      guard case .deletion(let event) = event else { return }
+      deleted.apply(event, stamp)
+      state = .deleted(deleted)
     }
   }
 }

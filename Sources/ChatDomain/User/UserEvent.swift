@@ -7,6 +7,7 @@ package enum UserEvent: Sendable, Equatable {
   case devices(Devices)
   case media(Uploads)
   case blocks(Blocks)
+  case deletion(Deletion)
   /// The payload was erased; the kind number is kept.
   case erased(kind: UInt16)
 }
@@ -20,6 +21,7 @@ extension UserEvent {
     case .devices(let event): event
     case .media(let event): event
     case .blocks(let event): event
+    case .deletion(let event): event
     case .erased: nil
     }
   }

@@ -2,8 +2,8 @@ package import ChatDomain
 import ChatPrimitives
 package import GRDB
 
-/// Users with their credentials, external logins, sessions and devices, and the history of the keys that sign access
-/// tokens.
+/// Users with their credentials, external logins, sessions and devices; deleted accounts and their erasure; legal holds;
+/// and the history of the keys that sign access tokens.
 ///
 /// A registration whose payload was erased leaves a user without a name, which is also how the deciders treat it. Any
 /// other erased event has no effect.
@@ -11,7 +11,7 @@ package struct AccountsProjection: Projection {
   package typealias Queries = AccountsQueries
 
   package static let name = "accounts"
-  package static let schemaVersion = 8
+  package static let schemaVersion = 9
   package static let secretColumns: Set<String> = [
     "user.email", "user.emailCompared", "user.credentialHash", "user.fingerprint", "identity.subject",
     "device.apnsToken", "device.fcmToken", "device.webPushToken",
@@ -38,6 +38,8 @@ package struct AccountsProjection: Projection {
           credentialTime INTEGER,
           disabledPosition INTEGER,
           disabledTime INTEGER,
+          deletedPosition INTEGER,
+          deletedTime INTEGER,
           sharesReadMarkers INTEGER NOT NULL,
           acceptsDirectMessages INTEGER NOT NULL,
           sharesPresence INTEGER NOT NULL,
@@ -68,6 +70,8 @@ package struct AccountsProjection: Projection {
           time INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         """)
+    try Erasures.createTable(database)
+    try LegalHoldRows.createTable(database)
     try createSessionTables(database)
     try BlockedUsers.createTable(database)
     try Changes.createTable(database)
@@ -125,6 +129,7 @@ package struct AccountsProjection: Projection {
         CREATE INDEX session_open ON session (userId) WHERE endedReason IS NULL;
         CREATE INDEX session_by_last_token ON session (max(endedTime, newestTokenTime)) WHERE endedTime IS NOT NULL;
         """)
+    try Erasures.createIndexes(database)
     try Changes.createIndex(database)
   }
 

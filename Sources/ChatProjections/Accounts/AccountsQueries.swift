@@ -14,7 +14,8 @@ package struct AccountsQueries: ReadModelQueries {
 
   static let userColumns =
     "id, nickname, picture, email, externalId, credentialVersion IS NOT NULL, "
-    + "EXISTS (SELECT 1 FROM identity WHERE userId = user.id), disabledPosition, disabledTime, fingerprint, "
+    + "EXISTS (SELECT 1 FROM identity WHERE userId = user.id), disabledPosition, disabledTime, "
+    + "deletedPosition, deletedTime, fingerprint, "
     + "registeredPosition, registeredTime, revision"
 
   package func user(_ id: UserID) throws -> UserRow? {
@@ -56,6 +57,7 @@ package struct AccountsQueries: ReadModelQueries {
     return try UserRow(
       id: id, nickname: nickname, picture: picture, email: email, externalID: externalID, hasPassword: hasPassword,
       isGuest: hasPassword && email == nil && externalID == nil && !hasIdentity, disabled: row.optionalStamp(),
+      deleted: row.optionalStamp(),
       registrationFingerprint: row.optional { try $0.fingerprint() }, registered: row.stamp(),
       revision: row.position())
   }

@@ -12,6 +12,8 @@ package struct UserRow: Sendable, Hashable {
   /// The user can log in only with a password: the account has no email address, no external ID and no external login.
   package var isGuest: Bool
   package var disabled: Stamp?
+  /// When the account was deleted. Then the row has nothing else but the ID and the registration.
+  package var deleted: Stamp?
   /// Nil if the registration was erased.
   package var registrationFingerprint: Fingerprint?
   package var registered: Stamp

@@ -30,7 +30,7 @@ extension AccountsWriter {
       return [ChangedEntity(type: .device, id: device.uuid)]
     case .blocks(.blocked(let other)), .blocks(.unblocked(let other)):
       return [ChangedEntity(type: .blockedUser, id: other.uuid)]
-    case .account(.registered), .media, .erased:
+    case .account(.registered), .media, .deletion, .erased:
       // The user's row says where the registration was, also if it was erased.
       return []
     }

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// Profiles, credentials, external logins, and the server's own events.
+/// Profiles, credentials, external logins, and the events of the server's own stream.
 extension AccountsWriter {
   func change(_ edit: ProfileEdit, of user: UserID, _ stamp: Stamp) throws {
     try CachedStatement(
@@ -72,6 +72,10 @@ extension AccountsWriter {
         database,
         "INSERT INTO signingKey (generation, position, time) VALUES (?, ?, ?) ON CONFLICT (generation) DO NOTHING"
       ).run(Int64(generation), stamp)
+    case .legalHoldPlaced(let hold):
+      try LegalHoldRows(database).place(hold, stamp)
+    case .legalHoldLifted(let target):
+      try LegalHoldRows(database).lift(target)
     case .pushOutcomesRecorded, .erased:
       break
     }

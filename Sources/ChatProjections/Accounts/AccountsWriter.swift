@@ -53,6 +53,8 @@ struct AccountsWriter {
       break
     case .blocks(let event):
       try BlockedUsers.apply(event, of: user, stamp, database)
+    case .deletion(let event):
+      try apply(event, of: user, stamp)
     case .erased:
       try register(user, nil, stamp)
     }

@@ -39,6 +39,27 @@ struct IDIndexBatch {
     return inserted > 0 ? KnownIDFilter.entry(key.command, by: key.actor) : nil
   }
 
+  // MARK: - Erasure
+
+  /// What an erased user sent is not recognised any more: a fingerprint of a short text reveals the text. Those of
+  /// messages go when the erasure deletes the messages.
+  func forget(_ user: UserID) throws {
+    try CachedStatement(database, "INSERT INTO erasedUser (userId) VALUES (?) ON CONFLICT (userId) DO NOTHING")
+      .run(user)
+    try CachedStatement(database, "DELETE FROM command WHERE actor = ?").run(user)
+    try CachedStatement(database, "DELETE FROM scheduled WHERE author = ?").run(user)
+  }
+
+  private func forgetContent(of message: MessageID, in room: RoomID) throws {
+    try CachedStatement(
+      database,
+      """
+      UPDATE message SET fingerprint = NULL, parts = 0
+      WHERE roomId = ? AND messageId = ? AND author IN (SELECT userId FROM erasedUser)
+      """
+    ).run(room, message)
+  }
+
   // MARK: - Messages
 
   mutating func apply(_ event: RoomEvent, in room: RoomID, _ recorded: RecordedEvent) throws -> UInt64? {
@@ -54,6 +75,7 @@ struct IDIndexBatch {
     case .messages(.deleted(let message, let location)):
       try noteReply(at: location, in: room)
       try revise(message, in: room, recorded.stamp, isDeleted: true)
+      try forgetContent(of: message, in: room)
       try ReactionRows(database).removeAll(from: MessageKey(room: room, message: message))
     case .annotations(.reactionAdded(let message, let location, let user, let emoji, _)):
       try noteReply(at: location, in: room)
@@ -62,6 +84,7 @@ struct IDIndexBatch {
     case .annotations(.reactionRemoved(let message, let location, let user, let emoji)):
       try noteReply(at: location, in: room)
       let key = ReactionKey(message: MessageKey(room: room, message: message), user: user, emoji: emoji)
+      if emoji.isEmpty { try ReactionRows(database).removeAll(of: user, from: key.message) }
       try ReactionRows(database).remove(key)
     case .scheduling(.scheduled(let message, let scheduled)):
       return try schedule(message, scheduled, in: room, recorded.stamp)

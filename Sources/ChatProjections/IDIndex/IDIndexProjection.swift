@@ -78,7 +78,15 @@ package struct IDIndexProjection: Projection {
           fingerprint BLOB,
           PRIMARY KEY (roomId, messageId)
         ) STRICT, WITHOUT ROWID;
+        """)
+    try createUserTables(database)
+    try FilterTail.createTables(database)
+    try BulkDeletion.createTable(database)
+  }
 
+  private static func createUserTables(_ database: Database) throws {
+    try database.execute(
+      sql: """
         CREATE TABLE command (
           actor BLOB NOT NULL,
           id BLOB NOT NULL,
@@ -87,9 +95,11 @@ package struct IDIndexProjection: Projection {
           fingerprint BLOB,
           PRIMARY KEY (actor, id)
         ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE erasedUser (
+          userId BLOB PRIMARY KEY NOT NULL
+        ) STRICT, WITHOUT ROWID;
         """)
-    try FilterTail.createTables(database)
-    try BulkDeletion.createTable(database)
   }
 
   package static func createIndexes(_ database: Database) throws {}
@@ -104,6 +114,7 @@ package struct IDIndexProjection: Projection {
       switch recorded.event {
       case .room(let room, let event):
         if let entry = try batch.apply(event, in: room, recorded) { try tail.append(entry, database) }
+      case .user(let user, .deletion(.deleted)): try batch.forget(user)
       case .user, .workspace, .server: break
       }
     }

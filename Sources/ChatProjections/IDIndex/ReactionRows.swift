@@ -41,6 +41,16 @@ struct ReactionRows {
     }
   }
 
+  /// Called when a deleted user's reactions are removed.
+  func removeAll(of user: UserID, from message: MessageKey) throws {
+    let kinds = try CachedStatement(
+      database, "SELECT emoji FROM reaction WHERE roomId = ? AND messageId = ? AND userId = ?"
+    ).all(message, user) { try $0.bytes() }
+    for emoji in kinds {
+      try remove(ReactionKey(message: message, user: user, emoji: String(decoding: emoji, as: UTF8.self)))
+    }
+  }
+
   /// Called when a message is deleted.
   func removeAll(from message: MessageKey) throws {
     for table in ["reaction", "reactionKind"] {

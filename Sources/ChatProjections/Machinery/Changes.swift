@@ -57,6 +57,11 @@ enum Changes {
     ).run(repeat each values)
   }
 
+  /// Nobody asks any more what changed in the scope.
+  static func removeAll(in scope: ChangeScope, _ database: Database) throws {
+    try CachedStatement(database, "DELETE FROM change WHERE scope = ?").run(scope.bytes)
+  }
+
   private static let replacing = "ON CONFLICT (scope, type, entity) DO UPDATE SET position = excluded.position"
 
   /// Where an entity last changed. Nil if no change of it was noted.

@@ -28,6 +28,9 @@ enum Profiles {
     ).run(user, edit.nickname, edit.picture?.media, edit.picture != nil)
   }
 
+  /// The account was deleted. The row stays with an empty nickname, which no other user has.
+  static func forget(_ user: UserID, _ database: Database) throws { try set("", of: user, database) }
+
   /// Omits users without a profile.
   static func profiles(of users: some Sequence<UserID>, _ database: Database) throws -> [UserID: Profile] {
     let statement = try CachedStatement(database, "SELECT nickname, picture FROM profile WHERE userId = ?")

@@ -21,8 +21,13 @@ struct MediaWriter {
       try upload(id, media, name, by: user, stamp)
     case .account(.profileChanged(let edit)):
       try self.edit(edit.picture, of: .user, user.uuid)
+    case .deletion(.deleted):
+      try setPicture(nil, of: .user, user.uuid)
+      // Nobody can get these files any more, also where other users have sent them again.
+      try CachedStatement(database, "DELETE FROM media WHERE uploader = ?").run(user)
+      try CachedStatement(database, "DELETE FROM scheduled WHERE author = ?").run(user)
     case .account(.registered), .account(.emailSet), .account(.disabled), .account(.enabled), .account(.preferencesSet),
-      .logins, .sessions, .devices, .blocks, .erased:
+      .logins, .sessions, .devices, .blocks, .deletion(.erased), .erased:
       break
     }
   }

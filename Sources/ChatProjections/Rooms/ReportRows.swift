@@ -130,6 +130,21 @@ struct ReportRows {
     }
   }
 
+  /// Removes what a deleted user wrote, as if the user's events had been erased. Reports about the user stay.
+  func forget(_ user: UserID) throws {
+    try CachedStatement(
+      database,
+      """
+      UPDATE report SET reportedUser = NULL, fingerprint = NULL, reason = NULL, messageId = NULL, sentAt = NULL,
+        comment = NULL, details = NULL, text = NULL
+      WHERE reporter = ?
+      """
+    ).run(user)
+    try CachedStatement(
+      database, "UPDATE report SET outcome = NULL, note = NULL WHERE resolver = ? AND isOpen = 0 AND outcome <> ?"
+    ).run(user, Self.roomDeletedOutcome)
+  }
+
   /// Ends the open reports of a deleted room. There are at most `Limits.openReportsPerRoom`.
   func close(_ room: RoomID, _ recorded: RecordedEvent) throws {
     try CachedStatement(

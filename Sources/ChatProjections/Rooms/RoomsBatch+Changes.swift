@@ -92,6 +92,13 @@ extension RoomsBatch {
     for workspace in workspaces { try note(.user, user.uuid, in: .workspace(workspace)) }
   }
 
+  /// Call this after an account was deleted. By then the user has left all rooms except direct rooms, so this notes the
+  /// change for those who still see the user.
+  mutating func noteDeletion(of user: UserID) throws {
+    guard contents == .everything else { return }
+    try noteNickname(of: user)
+  }
+
   /// Call this after a user began to hide read markers, or to show them again.
   mutating func noteMarkers(of user: UserID) throws {
     guard contents == .everything else { return }

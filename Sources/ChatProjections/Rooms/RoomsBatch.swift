@@ -66,7 +66,14 @@ struct RoomsBatch {
     case .blocks(let event):
       if case .blocked(let other) = event { unblocked.remove(other) }
       try Blockers.apply(event, of: user, at: position, database)
-    case .account(.emailSet), .account(.disabled), .account(.enabled), .logins, .sessions, .devices, .media, .erased:
+    case .deletion(.deleted):
+      try Profiles.forget(user, database)
+      _ = try HiddenReaders.set(false, user, database)
+      try ReportRows(database).forget(user)
+      try CachedStatement(database, "DELETE FROM scheduled WHERE author = ?").run(user)
+      try noteDeletion(of: user)
+    case .account(.emailSet), .account(.disabled), .account(.enabled), .logins, .sessions, .devices, .media,
+      .deletion(.erased), .erased:
       break
     }
   }

@@ -47,6 +47,16 @@ extension TimelineBatch {
     try noteChange(at: location, in: room, position)
   }
 
+  /// Removes the reactions of a deleted user. The change is noted even if there is none, because a rebuilt read model
+  /// may never have had one.
+  func unreactAll(by user: UserID, at location: MessageLocation, in room: RoomID, _ position: LogPosition) throws {
+    let kinds = try CachedStatement(
+      database, "SELECT emoji FROM reaction WHERE roomId = ? AND thread = ? AND ordinal = ? AND userId = ?"
+    ).all(room, location, user) { try $0.text() }
+    for emoji in kinds { try unreact(emoji, by: user, at: location, in: room, position) }
+    if try existsUndeleted(location, in: room) { try noteChange(at: location, in: room, position) }
+  }
+
   // MARK: - Pins
 
   /// If the message is already pinned, the first pin is kept.

@@ -32,8 +32,10 @@ struct TimelineBatch {
       try Profiles.apply(edit, of: user, database)
     case .blocks(let event):
       try Blocks.apply(event, of: user, at: position, database)
+    case .deletion(.deleted):
+      try Profiles.forget(user, database)
     case .account(.emailSet), .account(.disabled), .account(.enabled), .account(.preferencesSet), .logins, .sessions,
-      .devices, .media, .erased:
+      .devices, .media, .deletion(.erased), .erased:
       break
     }
   }
@@ -60,6 +62,7 @@ struct TimelineBatch {
     case .annotations(.reactionAdded(_, let location, let user, let emoji, _)):
       try react(emoji, by: user, at: location, in: room, recorded)
     case .annotations(.reactionRemoved(_, let location, let user, let emoji)):
+      if emoji.isEmpty { try unreactAll(by: user, at: location, in: room, recorded.position) }
       try unreact(emoji, by: user, at: location, in: room, recorded.position)
     case .annotations(.pinned(let message, let location)):
       try pin(message, at: location, in: room, recorded)
@@ -137,8 +140,21 @@ struct TimelineBatch {
     try noteChange(at: location, in: room, recorded.position)
   }
 
+  /// When a message of a deleted user was edited is not known after a rebuild from a log without the user's edits.
+  private func forgetEdits(of location: MessageLocation, in room: RoomID) throws {
+    try CachedStatement(
+      database,
+      """
+      UPDATE message SET editedAt = NULL
+      WHERE roomId = ? AND thread = ? AND ordinal = ? AND editedAt IS NOT NULL
+        AND sender IN (SELECT userId FROM profile WHERE nickname = '')
+      """
+    ).run(room, location)
+  }
+
   /// Keeps the row, so that the ordinals have no gaps. Removes the message's text, details and additions.
   private func delete(_ location: MessageLocation, in room: RoomID, _ recorded: RecordedEvent) throws {
+    try forgetEdits(of: location, in: room)
     guard let message = try existing(location, in: room) else { return }
     try CachedStatement(
       database,

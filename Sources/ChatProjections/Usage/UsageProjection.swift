@@ -36,6 +36,12 @@ package struct UsageProjection: Projection {
     // A batch seldom covers more than one day, so each user is written once for each day in it.
     var newest = DailyUsage()
     for recorded in events {
+      if case .user(let user, .deletion(.deleted)) = recorded.event {
+        try write(newest, to: database)
+        newest = DailyUsage()
+        try CachedStatement(database, "DELETE FROM usage WHERE userId = ?").run(user)
+        continue
+      }
       let used = Usage(of: recorded)
       guard !used.isNothing, let user = recorded.actor else { continue }
       if UsageDay(of: recorded.stamp.time) != newest.day { try write(newest, to: database) }

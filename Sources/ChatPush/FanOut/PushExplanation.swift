@@ -204,7 +204,7 @@ private struct LaterEvents {
           PushExplanation.Outcome(
             result: outcome.result, reason: outcome.reason, response: outcome.response, recorded: time))
       }
-    case .signingKeyRotated, .erased:
+    case .signingKeyRotated, .legalHoldPlaced, .legalHoldLifted, .erased:
       break
     }
   }

@@ -76,7 +76,11 @@ struct OutboxWriter {
       ).run(room, message)
     case .annotations(.reactionRemoved(let message, _, let user, let emoji)):
       try CachedStatement(
-        database, "UPDATE pushContent SET isDeleted = 1 WHERE roomId = ? AND messageId = ? AND sender = ? AND emoji = ?"
+        database,
+        """
+        UPDATE pushContent SET isDeleted = 1
+        WHERE roomId = ?1 AND messageId = ?2 AND sender = ?3 AND (emoji = ?4 OR ?4 = '' AND emoji IS NOT NULL)
+        """
       ).run(room, message, user, emoji)
     case .lifecycle, .sharing, .members, .messages(.sent), .annotations(.reactionAdded), .annotations(.pinned),
       .annotations(.unpinned), .reading, .threads, .scheduling, .reports, .erased:
@@ -103,7 +107,7 @@ struct OutboxWriter {
     case .pushOutcomesRecorded(let outcomes):
       try removeSettled(outcomes)
       return true
-    case .signingKeyRotated, .erased:
+    case .signingKeyRotated, .legalHoldPlaced, .legalHoldLifted, .erased:
       return false
     }
   }

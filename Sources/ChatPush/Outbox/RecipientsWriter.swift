@@ -24,7 +24,7 @@ struct RecipientsWriter {
     switch event {
     case .devices(.registered): return try !recipients.hasDevice(user)
     case .account, .logins, .sessions, .devices(.updated), .devices(.tokenInvalidated), .devices(.removed),
-      .devices(.tokenMoved), .media, .blocks, .erased:
+      .devices(.tokenMoved), .media, .blocks, .deletion, .erased:
       return false
     }
   }
@@ -53,8 +53,12 @@ struct RecipientsWriter {
       try CachedStatement(database, "DELETE FROM disabledUser WHERE userId = ?").run(user)
     case .account(.preferencesSet(let edit)):
       try setPreferences(edit, of: user)
+    case .deletion(.deleted):
+      // The events after this one remove the devices. Notifications that wait are abandoned.
+      try CachedStatement(database, "INSERT OR IGNORE INTO disabledUser (userId) VALUES (?)").run(user)
+      try CachedStatement(database, "DELETE FROM pushPreference WHERE userId = ?").run(user)
     case .account(.registered), .account(.profileChanged), .account(.emailSet), .logins, .sessions, .media, .blocks,
-      .erased:
+      .deletion(.erased), .erased:
       break
     }
   }

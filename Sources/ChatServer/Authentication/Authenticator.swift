@@ -89,13 +89,14 @@ package final class Authenticator: Sendable {
   /// A service that acts for a user for whom it has acted before; nil for everything else. `caller` determines why.
   func service(_ credentials: Credentials) -> Principal? {
     guard let user = credentials.actAs.flatMap({ UserID($0) }), registered.withLock({ $0.contains(user) }),
-      isOfService(credentials)
+      !chat.isDeleted(user), isOfService(credentials)
     else { return nil }
     return Principal(user: user, service: administrator.service)
   }
 
-  /// Remembers registered users, because a registered user stays registered.
+  /// Remembers registered users, because a registered user stays registered until the account is deleted.
   private func requireRegistered(_ user: UserID) async throws {
+    if chat.isDeleted(user) { throw ServiceError.rejected(.userNotFound) }
     if registered.withLock({ $0.contains(user) }) { return }
     _ = try await chat.profile(of: user)
     registered.withLock { registered in
@@ -152,7 +153,7 @@ package final class Authenticator: Sendable {
   /// Rejects a session that has ended. Queries need this check, because no writer checks their session.
   func requireOpenSession(_ principal: Principal) throws {
     guard let user = principal.user, let session = principal.session else { return }
-    if chat.isEnded(session, of: user) { throw ServiceError.rejected(.sessionEnded) }
+    if chat.isEnded(session, of: user) || chat.isDeleted(user) { throw ServiceError.rejected(.sessionEnded) }
   }
 
   /// Rejects a disabled account. A token of an external issuer has no session that could have ended, so the account is

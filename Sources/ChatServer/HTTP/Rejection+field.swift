@@ -15,6 +15,6 @@ extension Rejection {
     .externalIDMalformed: "/externalId", .externalIDInUse: "/externalId", .languageMalformed: "/language",
     .quietHoursMalformed: "/quietHours", .inviteExpiryOutOfRange: "/expiresAt", .inviteUsesOutOfRange: "/maxUses",
     .sendingTimeOutOfRange: "/sendAt", .reportCommentTooLong: "/comment", .reportNoteTooLong: "/note",
-    .passwordWrong: "/currentPassword",
+    .legalHoldReasonMalformed: "/reason", .passwordWrong: "/currentPassword",
   ]
 }

@@ -12,13 +12,13 @@ extension Rejection {
       .forbidden
     case .userNotFound, .roomNotFound, .messageNotFound, .inviteNotFound, .sessionNotFound, .deviceNotFound,
       .memberNotFound, .workspaceNotFound, .invitationNotFound, .banNotFound, .mediaNotFound, .scheduledMessageNotFound,
-      .identityNotFound, .blockNotFound, .reportNotFound:
+      .identityNotFound, .blockNotFound, .reportNotFound, .legalHoldNotFound:
       .notFound
     case .idInUse, .idempotencyKeyReused, .emailInUse, .externalIDInUse, .roomArchived, .messageDeleted,
       .tooManyDevices, .tooManyMembers, .tooManyInvites, .sessionRefreshed, .directRoomFixed, .ownerMustTransfer,
       .tooManyBans, .tooManyPins, .tooManyChannels, .tooManyWorkspaceMembers, .tooManyInvitations, .identityInUse,
       .tooManyIdentities, .lastLogin, .invitesExhausted, .tooManyReactions, .passwordMissing, .scheduledMessageSettled,
-      .tooManyScheduledMessages, .tooManyBlockedUsers, .tooManyReports:
+      .tooManyScheduledMessages, .tooManyBlockedUsers, .tooManyReports, .tooManyLegalHolds, .alreadyErased:
       .conflict
     case .revisionMismatch: .preconditionFailed
     case .quotaExceeded: .tooManyRequests
@@ -30,8 +30,8 @@ extension Rejection {
       .roleNotAllowed, .topicTooLong,
       .workspaceNameEmpty, .workspaceNameTooLong, .directMembersOutOfRange, .notAThreadRoot, .replyElsewhere,
       .attachmentNameTooLong, .customTypeMalformed, .customBodyTooLong, .customTypeMissing, .emojiMalformed,
-      .tooManyMentions,
-      .tooManyAttachments, .sendingTimeOutOfRange, .cannotBlockSelf, .reportCommentTooLong, .reportNoteTooLong:
+      .tooManyMentions, .tooManyAttachments, .sendingTimeOutOfRange, .cannotBlockSelf, .reportCommentTooLong,
+      .reportNoteTooLong, .legalHoldReasonMalformed:
       .unprocessableContent
     }
   }
@@ -55,6 +55,7 @@ extension Rejection {
     case .invitationNotFound: "The invitation does not exist."
     case .banNotFound: "The user is not banned from this room."
     case .blockNotFound: "You have not blocked this user."
+    case .legalHoldNotFound: "There is no legal hold on this user or room."
     case .banned: "The user is banned from this room."
     case .memberSilenced: "You cannot write in this room until the time in its silencedUntil."
     case .directMessagesRefused: "You cannot exchange direct messages with this user."
@@ -80,6 +81,7 @@ extension Rejection {
     case .scheduledMessageSettled: "The message is no longer pending: it was sent or cancelled, or could not be sent."
     case .directRoomFixed: "The members, name, topic and picture of a direct room cannot be changed."
     case .ownerMustTransfer: "The owner cannot leave or take a lower role. Transfer the ownership first."
+    case .alreadyErased: "The erasure of this user is complete, so there is nothing left to hold."
     case .inviteExpired: "The invite has expired. Ask for a new one."
     case .inviteUsedUp: "The invite has no uses left. Ask for a new one."
     case .inviteRevoked: "The invite was revoked."
@@ -144,6 +146,9 @@ extension Rejection {
       "You can have at most \(Limits.scheduledMessagesPerUserAndRoom) pending messages in a room. Cancel one, or wait."
     case .reportCommentTooLong: "A report's comment can have at most \(Limits.reportCommentBytes) bytes."
     case .reportNoteTooLong: "The note of a resolution can have at most \(Limits.reportNoteBytes) bytes."
+    case .legalHoldReasonMalformed:
+      "A legal hold needs a reason with a visible character and at most \(Limits.legalHoldReasonBytes) bytes."
+    case .tooManyLegalHolds: "There can be at most \(Limits.legalHolds) legal holds. Lift one."
     case .tooManyReports:
       """
       You can have at most \(Limits.openReportsPerUserAndRoom) open reports in a room, and a room can have at most \

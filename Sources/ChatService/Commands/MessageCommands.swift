@@ -51,7 +51,9 @@ extension ChatService.Request {
   fileprivate var message: NewMessage? {
     switch command.operation {
     case .room(_, .messages(.send(_, let message))), .room(_, .scheduling(.schedule(_, let message, _))): message
-    case .user, .room, .workspace, .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey: nil
+    case .user, .room, .workspace, .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey,
+      .legalHold:
+      nil
     }
   }
 

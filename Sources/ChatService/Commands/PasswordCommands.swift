@@ -64,7 +64,8 @@ extension ChatService {
   /// nothing is stored.
   package func passwordReset(of user: UserID) async throws(ServiceError) -> (token: String, expiresAt: Timestamp) {
     let version = try await accounts { accounts in
-      try accounts.user(user).map { _ in try accounts.credential(of: user)?.version ?? 0 }
+      let present = try accounts.user(user).flatMap { $0.deleted == nil ? $0 : nil }
+      return try present.map { _ in try accounts.credential(of: user)?.version ?? 0 }
     }
     guard let version else { throw .rejected(.userNotFound) }
     let expiry = now().adding(milliseconds: Limits.passwordResetMilliseconds)

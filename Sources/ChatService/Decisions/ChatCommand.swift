@@ -40,6 +40,20 @@ package struct ChatCommand: Sendable {
     case server(ServerEvent)
     /// Signs access tokens with a new key from now on.
     case rotateSigningKey
+    case legalHold(LegalHolds.Command)
+  }
+}
+
+extension ChatCommand.Operation {
+  /// Whether the command can have a user as its actor whose account was deleted: a retry of the deletion, or of the
+  /// registration, whose ID stays in use.
+  var concernsDeletedUser: Bool {
+    switch self {
+    case .user(_, .deletion), .user(_, .account(.register)): true
+    case .user, .room, .roomInvite, .workspace, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey,
+      .legalHold:
+      false
+    }
   }
 }
 
@@ -49,7 +63,7 @@ extension ChatCommand.Operation {
     case .user(_, let command): command.fingerprint(by: actor)
     case .room(_, let command): command.fingerprint(by: actor)
     case .workspace(_, let command): command.fingerprint(by: actor)
-    case .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey: nil
+    case .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey, .legalHold: nil
     }
   }
 
@@ -59,7 +73,7 @@ extension ChatCommand.Operation {
     case .room(let room, let command): return command.lookup(on: room, by: context)
     case .workspace(let workspace, let command): return command.lookup(on: workspace, by: context)
     case .roomInvite, .workspaceInvite, .server: return Lookup()
-    case .acceptInvite, .rotateSigningKey:
+    case .acceptInvite, .rotateSigningKey, .legalHold:
       var lookup = Lookup()
       lookup.command = CommandKey(of: context)
       return lookup

@@ -9,8 +9,15 @@ extension DecisionState: Directory {
   package func isRegistered(_ user: UserID) -> Bool { names.isRegistered(user) }
 
   package func isDisabled(_ user: UserID) -> Bool {
-    guard case .registered(let known)? = users[user]?.state else { return false }
-    return known.disabled != nil
+    switch users[user]?.state {
+    case .registered(let known)?: known.disabled != nil
+    case .deleted?: true
+    case .absent?, nil: false
+    }
+  }
+
+  package func isDeleted(_ user: UserID) -> Bool {
+    if case .deleted? = users[user]?.state { true } else { false }
   }
 
   package func isBlocked(_ user: UserID, by blocker: UserID) -> Bool {
@@ -19,8 +26,11 @@ extension DecisionState: Directory {
   }
 
   package func acceptsDirectMessages(_ user: UserID) -> Bool {
-    guard case .registered(let known)? = users[user]?.state else { return true }
-    return known.preferences.acceptsDirectMessages
+    switch users[user]?.state {
+    case .registered(let known)?: known.preferences.acceptsDirectMessages
+    case .deleted?: false
+    case .absent?, nil: true
+    }
   }
 
   package func devices(holding token: PushToken) -> [DeviceReference] { names.devices(holding: token) }

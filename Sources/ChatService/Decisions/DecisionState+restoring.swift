@@ -20,6 +20,7 @@ extension DecisionState {
     }
     serverVersion = userVersions[.zero] ?? .none
     signingKeys = try source.signingKeys()
+    holds = try source.legalHolds()
     let roomVersions = try source.roomVersions()
     let pins = try source.pins()
     for (id, var state) in try source.rooms().states {

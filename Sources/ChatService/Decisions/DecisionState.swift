@@ -17,6 +17,7 @@ package struct DecisionState: DecisionMachine {
   package var names = UniqueNames()
   package var serverVersion = StreamVersion.none
   package var signingKeys = SigningKeyHistory()
+  package var holds = LegalHolds()
   package var rules = AccountRules()
   package var usage = DailyUsage()
   let quotas: Quotas
@@ -71,6 +72,8 @@ package struct DecisionState: DecisionMachine {
         return record([.server(event)], creates: false, request.context, next)
       case .rotateSigningKey:
         return try decideRotation(request, next)
+      case .legalHold(let command):
+        return try decideHold(command, request, next)
       }
     } catch {
       return CommitDecision(events: [], reply: .rejected(error))
@@ -94,6 +97,7 @@ extension DecisionState {
     case .alreadyDone(let stamp): return repeated(stamp)
     case .record(let decided, _), .recordAgain(let decided):
       var events = decided.map { ChatEvent.user(user, $0) }
+      if case .deletion(.deleteAccount) = command { events = departures(of: user) + events }
       if case .devices(.set(let device, let description)) = command {
         events += UserDecider.movedTokens(to: device, description, of: user, self)
       }
@@ -163,11 +167,20 @@ extension DecisionState {
   /// session has a token of another issuer, or is logging in.
   private func checkAccount(for request: ChatCommand) throws(Rejection) {
     let context = request.context
-    guard let actor = context.actor, !context.isByService else { return }
+    guard let actor = context.actor else { return }
+    if context.isByService {
+      // No service can act for a deleted user.
+      if isDeleted(actor), !request.operation.concernsDeletedUser { throw .userNotFound }
+      return
+    }
     // The caller of a registration has proved nothing yet: the decider compares the password first.
     if case .user(_, .account(.register)) = request.operation { return }
+    // The session of a retry ended with the account.
+    if case .user(actor, .deletion(.deleteAccount)) = request.operation, isDeleted(actor) { return }
     guard case .registered(let user) = users[actor]?.state else {
       if context.session != nil { throw .sessionEnded }
+      // A token of another issuer, which has no session.
+      if isDeleted(actor) { throw .accountDisabled }
       return
     }
     if let session = context.session {
@@ -202,7 +215,7 @@ extension DecisionState {
     return invite
   }
 
-  private func repeated(
+  func repeated(
     _ stamp: Stamp, room: RoomID? = nil, message: KnownMessage? = nil, workspace: WorkspaceID? = nil
   ) -> CommitDecision<ChatReply> {
     CommitDecision(
@@ -211,7 +224,7 @@ extension DecisionState {
         ChatOutcome(stamp: stamp, events: [], created: nil, room: room, workspace: workspace, message: message)))
   }
 
-  private mutating func record(
+  mutating func record(
     _ events: [ChatEvent], creates: Bool, _ context: CommandContext, _ next: LogPosition, room: RoomID? = nil,
     message: KnownMessage? = nil,
     fingerprint: Fingerprint? = nil, reactions: ReactionCounts? = nil, workspace: WorkspaceID? = nil
@@ -238,7 +251,7 @@ extension DecisionState {
 
 extension Decision {
   /// False if what the events would create exists.
-  fileprivate var creates: Bool {
+  var creates: Bool {
     switch self {
     case .record: true
     case .recordAgain, .alreadyDone: false
@@ -279,6 +292,7 @@ extension DecisionState {
     charge(recorded)
     switch recorded.event {
     case .user(let id, let event):
+      if case .deletion(.deleted) = event, case .registered(let user)? = users[id]?.state { names.leave(id, user) }
       UserDecider.evolve(
         &users[id, default: Versioned(state: UserDecider.initial, version: .none)].state, event, recorded.stamp,
         by: recorded.actor)
@@ -301,8 +315,11 @@ extension DecisionState {
         recorded.stamp, by: recorded.actor)
       workspaces[id]?.version = recorded.version
     case .server(let event):
-      if case .signingKeyRotated(let generation) = event {
-        signingKeys.rotate(to: generation, at: recorded.stamp)
+      switch event {
+      case .signingKeyRotated(let generation): signingKeys.rotate(to: generation, at: recorded.stamp)
+      case .legalHoldPlaced(let hold): holds.place(hold, recorded.stamp)
+      case .legalHoldLifted(let target): holds.lift(target)
+      case .pushOutcomesRecorded, .erased: break
       }
       serverVersion = recorded.version
     }

@@ -24,6 +24,11 @@ struct EmailHolders: Sendable, Equatable {
     users[key] = min(holder, user)
   }
 
+  /// The user's address becomes available.
+  mutating func leave(_ user: UserID) {
+    if let key = emails.removeValue(forKey: user) { leave(key, user) }
+  }
+
   private mutating func leave(_ key: [UInt8], _ user: UserID) {
     guard var holders = shared[key] else {
       users[key] = nil

@@ -38,6 +38,17 @@ package struct UniqueNames: Sendable, Equatable {
     }
   }
 
+  /// Frees all unique names of a user whose account is deleted.
+  mutating func leave(_ id: UserID, _ user: User) {
+    registered.remove(id)
+    emails.leave(id)
+    if let externalID = user.externalID, usersByExternalID[Array(externalID.utf8)] == id {
+      usersByExternalID[Array(externalID.utf8)] = nil
+    }
+    for identity in user.identities.keys { leave(identity, of: id) }
+    for device in user.devices.keys { enter([], of: DeviceReference(user: id, device: device)) }
+  }
+
   private mutating func enter(_ id: UserID, email: String?, externalID: String?) {
     registered.insert(id)
     if let email { emails.enter(email, of: id) }
@@ -99,6 +110,9 @@ package struct UniqueNames: Sendable, Equatable {
       enter([], of: DeviceReference(user: id, device: device))
     case .account(.profileChanged), .account(.disabled), .account(.enabled), .account(.preferencesSet),
       .logins(.credentialSet), .sessions, .media, .blocks:
+      break
+    // `leave` frees the names, because the event does not contain them.
+    case .deletion:
       break
     }
   }

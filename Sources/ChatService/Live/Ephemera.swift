@@ -147,7 +147,7 @@ struct Ephemera: Sendable {
       guard let shares = edit.sharesPresence else { return }
       presences.hide(user, !shares, at: now)
       if !shares { announcements += typists.stop(user, at: now) }
-    case .account(.disabled):
+    case .account(.disabled), .deletion(.deleted):
       announcements += typists.stop(user, at: now)
     case .blocks(.blocked(let other)):
       typists.separate(user, other)
@@ -155,7 +155,7 @@ struct Ephemera: Sendable {
     case .blocks(.unblocked(let other)):
       if presences.isKnown(user) { meetings[user, default: Meeting()].unblocked.insert(other) }
     case .account(.registered), .account(.profileChanged), .account(.emailSet), .account(.enabled), .logins, .sessions,
-      .devices, .media, .erased:
+      .devices, .media, .deletion(.erased), .erased:
       break
     }
   }

@@ -134,6 +134,8 @@ struct LiveCycle {
           end(user, .sessionEnded) { $0.session == session }
         } else if case .account(.disabled) = event {
           end(user, .accountDisabled) { _ in true }
+        } else if case .deletion(.deleted) = event {
+          end(user, .accountDisabled) { _ in true }
         }
       }
     }

@@ -59,8 +59,11 @@ extension LiveIndex {
     case .account(.preferencesSet(let edit)):
       add(user, to: &wakes)
       if edit.sharesReadMarkers != nil { addThoseWhoSee(user, to: &wakes) }
+    case .deletion(.deleted):
+      add(user, to: &wakes)
+      addThoseWhoSee(user, to: &wakes)
     case .account(.registered), .account(.emailSet), .account(.disabled), .account(.enabled), .logins, .sessions,
-      .devices, .blocks, .erased:
+      .devices, .blocks, .deletion(.erased), .erased:
       add(user, to: &wakes)
     // An upload is not an item until a message contains it.
     case .media: break

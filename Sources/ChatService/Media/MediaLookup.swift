@@ -42,7 +42,9 @@ extension ChatCommand.Operation {
     case .user(_, .account(.changeProfile(let edit))): edit.picture?.media
     case .room(_, .lifecycle(.edit(let edit))): edit.picture?.media
     case .workspace(_, .lifecycle(.edit(let edit))): edit.picture?.media
-    case .user, .room, .workspace, .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey: nil
+    case .user, .room, .workspace, .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey,
+      .legalHold:
+      nil
     }
   }
 }

@@ -15,6 +15,11 @@ extension ChatService {
     gate.isDisabled(user)
   }
 
+  /// Whether the account was deleted, according to durable events.
+  package func isDeleted(_ user: UserID) -> Bool {
+    gate.isDeleted(user)
+  }
+
   /// Refuses a caller whose session is not open, before a password is checked: an access token of an ended session must
   /// not be usable to guess the password. The writer checks it again.
   package func requireOpenSession(_ principal: Principal) async throws(ServiceError) {
@@ -46,7 +51,7 @@ extension ChatService {
 
   package func account(of user: UserID) async throws(ServiceError) -> (UserRow, [IdentityRow]) {
     let found = try await accounts { accounts in
-      try accounts.user(user).map { ($0, try accounts.identities(of: user)) }
+      try accounts.user(user).flatMap { $0.deleted == nil ? $0 : nil }.map { ($0, try accounts.identities(of: user)) }
     }
     guard let found else { throw .rejected(.userNotFound) }
     return found

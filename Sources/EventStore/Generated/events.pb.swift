@@ -310,7 +310,8 @@ nonisolated struct Hansard_V1_SessionEnded: Sendable {
   // methods supported on all messages.
 
   /// 1 logged out, 2 refresh token reused, 3 device removed, 4 superseded by a newer login, 5 account disabled, 6
-  /// password changed or reset, 7 ended by another session together with all others, 8 all sessions ended at once.
+  /// password changed or reset, 7 ended by another session together with all others, 8 all sessions ended at once, 9
+  /// account deleted.
   var reason: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -491,6 +492,26 @@ nonisolated struct Hansard_V1_MediaContent: Sendable {
 
   fileprivate var _width: UInt32? = nil
   fileprivate var _height: UInt32? = nil
+}
+
+/// Kind 51. Subject: none. Actor: none.
+nonisolated struct Hansard_V1_UserErased: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The position of the record of kind 50.
+  var deletion: UInt64 = 0
+
+  /// How many records of the user have no payload any more.
+  var erasedRecords: UInt64 = 0
+
+  /// How many of them still have theirs.
+  var keptRecords: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
 }
 
 /// Kind 100. Actor: the creator; none if a service created the room.
@@ -937,7 +958,8 @@ nonisolated struct Hansard_V1_ReactionChanged: Sendable {
 
   var thread: UInt64 = 0
 
-  /// 16 bytes: the author of the message. Empty for removed reactions, and for reactions from before this field existed.
+  /// 16 bytes: the author of the message. Empty for reactions from before this field existed. In kind 134: empty, or the
+  /// deleted user whose reactions to the message the server removed; then the emoji is empty, and there is no actor.
   var messageAuthor: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1269,6 +1291,22 @@ nonisolated struct Hansard_V1_SigningKeyRotated: Sendable {
   // methods supported on all messages.
 
   var generation: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 210. Subject: the user or the room.
+nonisolated struct Hansard_V1_LegalHoldPlaced: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 user, 2 room.
+  var targetKind: UInt32 = 0
+
+  var reason: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2117,6 +2155,46 @@ nonisolated extension Hansard_V1_MediaContent: SwiftProtobuf.Message, SwiftProto
     if lhs.size != rhs.size {return false}
     if lhs._width != rhs._width {return false}
     if lhs._height != rhs._height {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_UserErased: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".UserErased"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}deletion\0\u{3}erased_records\0\u{3}kept_records\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.deletion) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.erasedRecords) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.keptRecords) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.deletion != 0 {
+      try visitor.visitSingularUInt64Field(value: self.deletion, fieldNumber: 1)
+    }
+    if self.erasedRecords != 0 {
+      try visitor.visitSingularUInt64Field(value: self.erasedRecords, fieldNumber: 2)
+    }
+    if self.keptRecords != 0 {
+      try visitor.visitSingularUInt64Field(value: self.keptRecords, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_UserErased, rhs: Hansard_V1_UserErased) -> Bool {
+    if lhs.deletion != rhs.deletion {return false}
+    if lhs.erasedRecords != rhs.erasedRecords {return false}
+    if lhs.keptRecords != rhs.keptRecords {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3484,6 +3562,41 @@ nonisolated extension Hansard_V1_SigningKeyRotated: SwiftProtobuf.Message, Swift
 
   static func ==(lhs: Hansard_V1_SigningKeyRotated, rhs: Hansard_V1_SigningKeyRotated) -> Bool {
     if lhs.generation != rhs.generation {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_LegalHoldPlaced: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".LegalHoldPlaced"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}target_kind\0\u{1}reason\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.targetKind) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.targetKind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.targetKind, fieldNumber: 1)
+    }
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_LegalHoldPlaced, rhs: Hansard_V1_LegalHoldPlaced) -> Bool {
+    if lhs.targetKind != rhs.targetKind {return false}
+    if lhs.reason != rhs.reason {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -64,6 +64,7 @@ extension EventKind {
     user(UserEvent.Account.kinds) { .account($0) } + user(UserEvent.Logins.kinds) { .logins($0) }
     + user(UserEvent.Sessions.kinds) { .sessions($0) } + user(UserEvent.Devices.kinds) { .devices($0) }
     + user(UserEvent.Uploads.kinds) { .media($0) } + user(UserEvent.Blocks.kinds) { .blocks($0) }
+    + user(UserEvent.Deletion.kinds) { .deletion($0) }
 
   private static let room =
     room(RoomEvent.Lifecycle.kinds) { .lifecycle($0) } + room(RoomEvent.Sharing.kinds) { .sharing($0) }
@@ -136,6 +137,7 @@ extension UserEvent {
     case .devices(let event): event.write(to: &output)
     case .media(let event): event.write(to: &output)
     case .blocks(let event): event.write(to: &output)
+    case .deletion(let event): event.write(to: &output)
     case .erased: break
     }
   }

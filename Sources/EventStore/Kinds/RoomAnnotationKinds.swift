@@ -32,14 +32,15 @@ extension RoomEvent.Annotations: KindFamily {
   private static let reactionRemovedKind = Kind<Self>(
     134, "reaction.removed", .disclosed,
     write: { event, output in
-      guard case .reactionRemoved(let message, let location, _, let emoji) = event else { return }
+      guard case .reactionRemoved(let message, let location, let user, let emoji) = event else { return }
       output.write(
-        subject: message.uuid, Hansard_V1_ReactionChanged.with(emoji, location),
+        subject: message.uuid, Hansard_V1_ReactionChanged.with(emoji, location, emoji.isEmpty ? user : nil),
         shows: [("emoji", .text(emoji))] + .location(location))
     },
     read: { (body: Hansard_V1_ReactionChanged, reader) in
       .reactionRemoved(
-        try reader.subject(MessageID.self), at: body.location, by: try reader.actor(), emoji: body.emoji)
+        try reader.subject(MessageID.self), at: body.location,
+        by: try reader.id(body.messageAuthor) ?? reader.actor(), emoji: body.emoji)
     })
 
   private static let pinnedKind = Kind<Self>(

@@ -4,13 +4,15 @@ import Foundation
 import SwiftProtobuf
 
 extension ServerEvent {
-  static let kinds = [pushOutcomesRecordedKind, signingKeyRotatedKind]
+  static let kinds = [pushOutcomesRecordedKind, signingKeyRotatedKind, legalHoldPlacedKind, legalHoldLiftedKind]
 
   func write(to output: inout EventOutput) {
     let kind: Kind<Self>
     switch self {
     case .pushOutcomesRecorded: kind = Self.pushOutcomesRecordedKind
     case .signingKeyRotated: kind = Self.signingKeyRotatedKind
+    case .legalHoldPlaced: kind = Self.legalHoldPlacedKind
+    case .legalHoldLifted: kind = Self.legalHoldLiftedKind
     case .erased: return
     }
     output.kind = kind.number
@@ -36,6 +38,59 @@ extension ServerEvent {
         shows: [("generation", .number(UInt64(generation)))])
     },
     read: { (body: Hansard_V1_SigningKeyRotated, _) in .signingKeyRotated(generation: body.generation) })
+
+  private static let legalHoldPlacedKind = Kind<Self>(
+    210, "legal-hold.placed", .disclosed,
+    write: { event, output in
+      guard case .legalHoldPlaced(let hold) = event else { return }
+      output.write(subject: hold.target.id, Hansard_V1_LegalHoldPlaced.with(hold), shows: hold.shownFields)
+    },
+    read: { (body: Hansard_V1_LegalHoldPlaced, reader) in .legalHoldPlaced(try reader.legalHold(body)) })
+
+  private static let legalHoldLiftedKind = Kind<Self>(
+    211, "legal-hold.lifted",
+    write: { event, output in
+      guard case .legalHoldLifted(let target) = event else { return }
+      output.write(subject: target)
+    },
+    readEnvelope: { reader in .legalHoldLifted(try reader.subject(UserID.self).uuid) })
+}
+
+extension LegalHold {
+  fileprivate var shownFields: ShownFields {
+    switch target {
+    case .user(let user): [("user", .text(user.description)), ("reason", .text(reason))]
+    case .room(let room): [("room", .text(room.description)), ("reason", .text(reason))]
+    }
+  }
+}
+
+extension Hansard_V1_LegalHoldPlaced {
+  /// The values of `target_kind`.
+  fileprivate static let user: UInt32 = 1
+  fileprivate static let room: UInt32 = 2
+
+  fileprivate static func with(_ hold: LegalHold) -> Self {
+    .with {
+      switch hold.target {
+      case .user: $0.targetKind = user
+      case .room: $0.targetKind = room
+      }
+      $0.reason = hold.reason
+    }
+  }
+}
+
+extension PayloadReader {
+  fileprivate func legalHold(_ body: Hansard_V1_LegalHoldPlaced) throws(CodecError) -> LegalHold {
+    if body.targetKind == Hansard_V1_LegalHoldPlaced.user {
+      return LegalHold(.user(try subject(UserID.self)), reason: body.reason)
+    }
+    guard body.targetKind == Hansard_V1_LegalHoldPlaced.room else {
+      throw failure(.malformedPayload, "\(body.targetKind) is not a kind of target")
+    }
+    return LegalHold(.room(try subject(RoomID.self)), reason: body.reason)
+  }
 }
 
 extension PushOutcomes {

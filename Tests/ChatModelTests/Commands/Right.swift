@@ -73,6 +73,8 @@ extension Right {
     case .scheduling(.send(let message, _, _)): [.waiting(message, room)]
     case .reports(.file): [.member(room)]
     case .reports(.resolve(let report, _)), .reports(.reopen(let report)): [.report(report, room)]
+    // Only the server sends these, after an account was deleted.
+    case .erasing: []
     }
   }
 

@@ -36,7 +36,7 @@ struct ChatModel {
       rooms[id, default: ModelRoom(id: id)].take(event, recorded, blockers: blockers(ofAuthorOf: event, recorded))
     case .workspace(let id, let event): workspaces[id, default: ModelWorkspace(id: id)].take(event, recorded)
     case .server(.signingKeyRotated(let generation)): signingKeyGeneration = generation
-    case .server(.pushOutcomesRecorded), .server(.erased): break
+    case .server(.pushOutcomesRecorded), .server(.legalHoldPlaced), .server(.legalHoldLifted), .server(.erased): break
     }
   }
 

@@ -71,7 +71,7 @@ extension ChatModel {
       return identity.map { user?.identities.contains($0) == true } == true ? nil : "unlinks what is not linked"
     case .account(.profileChanged), .account(.emailSet), .account(.disabled), .account(.enabled),
       .account(.preferencesSet), .logins(.identityLinked), .devices(.tokenInvalidated), .devices(.tokenMoved), .media,
-      .erased:
+      .deletion, .erased:
       return nil
     }
   }

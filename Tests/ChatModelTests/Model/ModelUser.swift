@@ -112,7 +112,7 @@ extension ModelUser {
       // An existing block is recorded again only for its key.
       if !blocks(other) { blocks.append(ModelBlock(user: other, since: recorded.stamp)) }
     case .blocks(.unblocked(let other)): blocks.removeAll { $0.user == other }
-    case .erased: break
+    case .deletion, .erased: break
     }
   }
 
@@ -152,7 +152,7 @@ extension ModelUser {
       case .remove: preferences.quietHours = nil
       }
       if let shows = edit.showsPreviews { preferences.showsPreviews = shows }
-    case .sessions, .devices, .media, .blocks, .erased:
+    case .sessions, .devices, .media, .blocks, .deletion, .erased:
       break
     }
   }

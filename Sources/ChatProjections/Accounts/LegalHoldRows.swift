@@ -1,0 +1,77 @@
+package import ChatDomain
+package import ChatPrimitives
+import GRDB
+
+/// Legal holds that are in force, the newest first.
+package struct LegalHoldPage: Sendable, Hashable {
+  package var holds: [LegalHolds.Entry]
+  /// The cursor of the next page; nil if there is none.
+  package var next: LogPosition?
+}
+
+/// The table `legalHold`: the holds that are in force.
+struct LegalHoldRows {
+  let database: Database
+
+  static let columns = "targetId, isRoom, reason, placedPosition, placedTime"
+
+  init(_ database: Database) {
+    self.database = database
+  }
+
+  static func createTable(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE legalHold (
+          targetId BLOB PRIMARY KEY NOT NULL,
+          isRoom INTEGER NOT NULL,
+          reason TEXT NOT NULL,
+          placedPosition INTEGER NOT NULL,
+          placedTime INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID
+        """)
+  }
+
+  func place(_ hold: LegalHold, _ stamp: Stamp) throws {
+    let isRoom = if case .room = hold.target { true } else { false }
+    try CachedStatement(
+      database,
+      "INSERT OR REPLACE INTO legalHold (targetId, isRoom, reason, placedPosition, placedTime) VALUES (?, ?, ?, ?, ?)"
+    ).run(hold.target.id, isRoom, hold.reason, stamp)
+  }
+
+  func lift(_ target: UUIDBytes) throws {
+    try CachedStatement(database, "DELETE FROM legalHold WHERE targetId = ?").run(target)
+  }
+
+  static func read(_ row: inout RowReader) throws -> LegalHolds.Entry {
+    let id = try row.uuid()
+    let target: LegalHold.Target = try row.number() == 0 ? .user(UserID(id)) : .room(RoomID(id))
+    return try LegalHolds.Entry(hold: LegalHold(target, reason: row.text()), placed: row.stamp())
+  }
+}
+
+extension AccountsQueries {
+  /// - Parameter cursor: `next` of the page before; nil for the first.
+  package func legalHolds(after cursor: LogPosition? = nil, limit: Int) throws -> LegalHoldPage {
+    // There are at most `Limits.legalHolds` rows, so sorting needs no index.
+    let found = try CachedStatement(
+      database,
+      "SELECT \(LegalHoldRows.columns) FROM legalHold WHERE placedPosition < ? ORDER BY placedPosition DESC LIMIT ?"
+    ).all(cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit + 1, read: LegalHoldRows.read)
+    let holds = Array(found.prefix(limit))
+    return LegalHoldPage(holds: holds, next: found.count > limit ? holds.last?.placed.position : nil)
+  }
+
+  /// Nil if the target is not held.
+  package func legalHold(on target: UUIDBytes) throws -> LegalHolds.Entry? {
+    try CachedStatement(database, "SELECT \(LegalHoldRows.columns) FROM legalHold WHERE targetId = ?")
+      .first(target, read: LegalHoldRows.read)
+  }
+
+  func holdState() throws -> LegalHolds {
+    var state = LegalHolds()
+    for entry in try legalHolds(limit: Limits.legalHolds).holds { state.place(entry.hold, entry.placed) }
+    return state
+  }
+}
