@@ -23,6 +23,7 @@ package final class ChatService: Sendable {
   let media: MediaStore
   let gate: SessionGate
   let scheduleObserver = ScheduleObserver()
+  let erasureObserver = ErasureObserver()
   package let rules: AccountRules
   let quotas: Quotas
   package let signingKeys: SigningKeys
@@ -119,6 +120,7 @@ extension ChatService {
       gate.take(outcome.events)
       signingKeys.take(outcome.events)
       scheduleObserver.take(outcome.events)
+      erasureObserver.take(outcome.events)
       return outcome
     case .rejected(let rejection): throw .rejected(rejection)
     case .outdated: return nil

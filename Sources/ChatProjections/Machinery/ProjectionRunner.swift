@@ -210,6 +210,13 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     }
   }
 
+  /// Truncates the file's write-ahead log.
+  /// - Returns: false if a reader prevented it.
+  func emptyWriteAheadLog() async throws -> Bool {
+    let (pool, _) = try readablePool()
+    return try await pool.writeWithoutTransaction { try WALTruncation.empty($0) }
+  }
+
   /// Like `read`, but blocks the calling thread.
   package func readBlocking<T>(_ body: (P.Queries) throws -> T) throws -> T {
     let (pool, hasReadFault) = try readablePool()

@@ -97,6 +97,14 @@ package final class ReadModels: Sendable {
     }
   }
 
+  /// Truncates the write-ahead logs of all files, which contain earlier versions of the rows.
+  /// - Returns: false if a reader prevented it. Call it again.
+  package func emptyWriteAheadLogs() async throws -> Bool {
+    var areEmpty = true
+    for follower in all where try await !follower.emptyWriteAheadLog() { areEmpty = false }
+    return areEmpty
+  }
+
   /// Stops the threads and closes the files. Stops every read model even if one fails, and throws the first error.
   package func close() throws {
     var failure: (any Error)?
@@ -127,6 +135,7 @@ protocol LogFollower: AnyObject, Sendable {
 
   func start(onApplied: @escaping @Sendable (LogPosition) -> Void)
   func wait(for position: LogPosition, timeoutMilliseconds: Int) async throws(ProjectionBehind)
+  func emptyWriteAheadLog() async throws -> Bool
   func stop() throws
 }
 

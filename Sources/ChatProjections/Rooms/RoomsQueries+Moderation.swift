@@ -79,3 +79,11 @@ extension RoomsQueries {
       next: found.count > limit ? entries.last?.position : nil)
   }
 }
+
+extension RoomsQueries {
+  /// Whether the user is or was ever a member of the room.
+  package func hasBeenMember(_ user: UserID, of room: RoomID) throws -> Bool {
+    try CachedStatement(database, "SELECT 1 FROM joinHistory WHERE roomId = ? AND userId = ? LIMIT 1")
+      .exists(room, user)
+  }
+}

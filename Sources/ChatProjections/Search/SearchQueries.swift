@@ -14,6 +14,11 @@ package struct SearchQueries: ReadModelQueries {
     self.database = database
   }
 
+  /// Whether no word of a removed text is left in the tables.
+  package func isClean() throws -> Bool {
+    try !CachedStatement(database, "SELECT 1 FROM erasure LIMIT 1").exists()
+  }
+
   /// The number of hits in a window.
   static let windowHits = 1000
   /// The maximum cost of one page, in indexed texts that are read. Each `bytesPerCost` bytes of a text or of the index

@@ -4,11 +4,15 @@ package import Logging
 import MediaFiles
 
 extension ChatService {
-  /// Removes uploads that are old enough and that nothing refers to, unless a command is about to refer to one.
+  /// Removes uploads that are old enough and that nothing refers to, unless a command is about to refer to one. Removes
+  /// nothing while a legal hold is in force.
   /// - Returns: how many files were removed.
   @discardableResult
   package func collectMedia() async throws -> Int {
-    try await media.collect(now: collectionSeconds) { contents in
+    // The read model no longer says which files a deleted user uploaded, so a legal hold keeps all of them.
+    let holds = try await legalHolds(after: nil, limit: 1).holds
+    guard holds.isEmpty else { return 0 }
+    return try await media.collect(now: collectionSeconds) { contents in
       try await self.unusedMedia(contents)
     }
   }

@@ -84,6 +84,7 @@ struct ServeRun {
     let pushing: PushService?
     let collection: MediaCollection
     let scheduler: MessageScheduler
+    let eraser: Eraser
     let watch: ClockWatch
     let storage: StorageWatch
     let fetcher: KeySetFetcher
@@ -98,6 +99,7 @@ struct ServeRun {
       await running.watch.stop()
       await running.storage.stop()
       await running.collection.stop()
+      await running.eraser.stop()
       try await close(running.opened, running.pushing, running.scheduler)
     }
   }
@@ -121,9 +123,10 @@ struct ServeRun {
     }
     let collection = MediaCollection(of: opened.chat, logger: logger)
     let scheduler = MessageScheduler(opened.chat, logger: logger)
+    let eraser = Eraser(opened.chat, records: nil, logger: logger)
     let fetcher = KeySetFetcher()
     let running = Running(
-      opened: opened, pushing: pushing, collection: collection, scheduler: scheduler,
+      opened: opened, pushing: pushing, collection: collection, scheduler: scheduler, eraser: eraser,
       watch: ClockWatch(opened.chat.clock), storage: StorageWatch(opened.chat.storage), fetcher: fetcher)
     do {
       try await serve(opened, pushing, fetcher, gate, configuration, logger)

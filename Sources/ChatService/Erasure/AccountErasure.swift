@@ -1,0 +1,97 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import EventStore
+import MediaFiles
+
+/// The erasure of one deleted account. Every step can be repeated, so an erasure that was interrupted begins again.
+struct AccountErasure {
+  private static let portion = BulkStream.chunkCommands
+  /// How long the read models may take to apply a step. After that, the erasure begins again.
+  private static let readModelMilliseconds = 600_000
+  /// The time between two looks at what the read models remove in the background.
+  private static let pause = Duration.milliseconds(100)
+
+  let chat: ChatService
+  let user: UserID
+  let deleted: LogPosition
+  let registered: LogPosition
+  /// Nil leaves the log as it is, and the erasure incomplete.
+  let records: (any RecordErasing)?
+
+  /// What others see goes first. The files and the log wait while a legal hold is in force.
+  /// - Returns: false if something is left.
+  func run() async throws(ServiceError) -> Bool {
+    let files = try await eraseWritings()
+    try await waitForReadModels()
+    let holds = try await chat.legalHolds(after: nil, limit: Limits.legalHolds).holds
+    guard try await !chat.isHeld(user, under: holds) else { return false }
+    try await removeFiles(files)
+    guard let erasure = try await records?.erasedRecords(of: user, deleted: deleted) else { return false }
+    _ = try await chat.perform(chat.erasing(.user(user, .deletion(.completeErasure(erasure)))))
+    return true
+  }
+
+  // MARK: - Steps
+
+  /// Removes messages and reactions.
+  /// - Returns: the SHA-256 of each file that the user uploaded.
+  private func eraseWritings() async throws(ServiceError) -> Set<[UInt8]> {
+    var files: Set<[UInt8]> = []
+    let survey = LogSurvey(chat: chat, user: user, registered: registered, deleted: deleted)
+    try await survey.forEachSlice { (events) async throws(ServiceError) in
+      for recorded in events {
+        if case .user(_, .media(.uploaded(_, let media, _))) = recorded.event { files.insert(media.hash) }
+      }
+      try await perform(events.compactMap { erasing($0.event) })
+    }
+    return files
+  }
+
+  /// Nil for an event without a message or a reaction.
+  private func erasing(_ event: ChatEvent) -> ChatService.Request? {
+    switch event {
+    case .room(let room, .messages(.sent(let id, user, _, _))):
+      chat.erasing(.room(room, .erasing(.message(id, of: user, after: deleted))))
+    case .room(let room, .annotations(.reactionAdded(let id, _, user, let emoji, _))):
+      chat.erasing(.room(room, .erasing(.reactions(id, emoji: emoji, of: user))))
+    case .user, .room, .workspace, .server: nil
+    }
+  }
+
+  /// Nothing refers to a file any more, except other users' uploads of the same content.
+  private func removeFiles(_ hashes: Set<[UInt8]>) async throws(ServiceError) {
+    for bytes in hashes {
+      guard let hash = ContentHash(bytes) else { continue }
+      _ = try await chat.failing {
+        try await chat.media.remove(hash) { try await chat.mediaRows { try !$0.unused([bytes]).isEmpty } }
+      }
+    }
+  }
+
+  /// Waits until no read model has anything of the user, also not in its write-ahead log.
+  private func waitForReadModels() async throws(ServiceError) {
+    let head = chat.store.head
+    try await chat.failing {
+      try await chat.readModels.waitForAll(head, timeoutMilliseconds: Self.readModelMilliseconds)
+      while try await !chat.readModels.search.read({ try $0.isClean() }) { try await Task.sleep(for: Self.pause) }
+      while try await !chat.readModels.emptyWriteAheadLogs() { try await Task.sleep(for: Self.pause) }
+    }
+  }
+
+  /// Performs many commands. Those that a later attempt finds done record nothing. What is gone, because its room was
+  /// deleted, need not be erased.
+  private func perform(_ requests: [ChatService.Request]) async throws(ServiceError) {
+    var rest = requests[...]
+    while !rest.isEmpty {
+      let portion = Array(rest.prefix(Self.portion))
+      rest = rest.dropFirst(portion.count)
+      for result in await BulkStream(chat: chat).enqueue(portion).results() {
+        switch result {
+        case .success, .failure(.rejected(.roomNotFound)), .failure(.rejected(.messageNotFound)): break
+        case .failure(let error): throw error
+        }
+      }
+    }
+  }
+}

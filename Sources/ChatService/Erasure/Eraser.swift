@@ -1,0 +1,88 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+package import Logging
+
+/// Erases what the users of deleted accounts wrote. It begins with what is not complete at the start of the server, so
+/// that an interruption loses nothing.
+package final class Eraser: Sendable {
+  /// How long nothing is tried after a failure, in milliseconds: after the first failure, and at most.
+  private static let firstPauseMilliseconds: Int64 = 1_000
+  private static let longestPauseMilliseconds: Int64 = 60_000
+  private static let pageLimit = 100
+
+  private let post: AsyncStream<Void>.Continuation
+  private let running: Task<Void, Never>
+
+  /// Starts at once.
+  /// - Parameters:
+  ///   - records: removes the payloads from the log. Nil leaves them, and the erasures incomplete.
+  ///   - sleep: returns after that many milliseconds, or throws if its task is cancelled.
+  package init(
+    _ chat: ChatService, records: (any RecordErasing)?, logger: Logger,
+    sleep: @escaping @Sendable (Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
+  ) {
+    // One pending wake is enough: it is taken before the erasures are looked up.
+    let (mailbox, post) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    self.post = post
+    chat.erasureObserver.connect { change in
+      if change == .less { records?.withdrawAll() }
+      post.yield()
+    }
+    post.yield()
+    running = Task {
+      for await _ in mailbox {
+        var pause = Self.firstPauseMilliseconds
+        while !Task.isCancelled {
+          do throws(ServiceError) {
+            try await Self.eraseAll(chat, records, logger)
+            break
+          } catch {
+            if Task.isCancelled { return }
+            logger.warning(
+              "an erasure could not be completed yet; the server tries again", metadata: ["error": "\(error)"])
+            do { try await sleep(pause) } catch { return }
+            pause = min(pause * 2, Self.longestPauseMilliseconds)
+          }
+        }
+      }
+    }
+  }
+
+  /// Tries what is not complete again.
+  package func wake() { post.yield() }
+
+  /// Stops, and returns when requests in flight are done. Call it before the log is closed for new events.
+  package func stop() async {
+    post.finish()
+    running.cancel()
+    await running.value
+  }
+
+  /// Those that are not complete afterwards are tried again when an account is deleted or a hold lifted, and when `wake`
+  /// is called.
+  private static func eraseAll(
+    _ chat: ChatService, _ records: (any RecordErasing)?, _ logger: Logger
+  ) async throws(ServiceError) {
+    var position = LogPosition.origin
+    while true {
+      let page = try await chat.accounts { [position] accounts in
+        try accounts.pendingErasures(after: position, limit: Self.pageLimit).map { row in
+          (row: row, registered: try accounts.user(row.user)?.registered.position ?? .first)
+        }
+      }
+      guard !page.isEmpty else { return }
+      for (row, registered) in page {
+        position = row.state.deleted.position
+        let erasure = AccountErasure(
+          chat: chat, user: row.user, deleted: position, registered: registered, records: records)
+        let metadata: Logger.Metadata = ["user": "\(row.user)"]
+        if try await erasure.run() {
+          logger.info("the erasure of a deleted account is complete", metadata: metadata)
+        } else {
+          logger.debug("the erasure of a deleted account is not complete yet", metadata: metadata)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package import ChatDomain
+package import ChatPrimitives
+import ChatProjections
+
+extension ChatService {
+  /// Proves that the account's owner asks for its deletion.
+  package enum DeletionProof: Sendable {
+    case password(String)
+    /// A login of the account, proved by an ID token that the caller has checked.
+    case identity(Identity)
+  }
+
+  /// Deletes the acting user's account. What the user wrote is erased afterwards, see `Eraser`.
+  /// - Parameter proof: from the account's owner; a service may omit it.
+  package func deleteAccount(
+    proof: DeletionProof?, by principal: Principal, command: CommandID?
+  ) async throws(ServiceError) -> ChatOutcome {
+    guard let user = principal.user else { throw .rejected(.userNotFound) }
+    let (isDeleted, stored) = try await accounts { accounts in
+      (try accounts.erasure(of: user) != nil, try accounts.credential(of: user))
+    }
+    let shown: LoginProof
+    switch proof {
+    // The password was deleted with the account. The decision recognises the retry.
+    case _ where isDeleted: shown = .service
+    case .password(let password):
+      guard let credential = stored else { throw .rejected(.passwordMissing) }
+      guard try await isPassword(password, of: user, credential) else { throw .rejected(.passwordWrong) }
+      shown = .password(version: credential.version)
+    case .identity(let identity): shown = .identity(identity)
+    case nil: shown = .service
+    }
+    return try await performUser(.deletion(.deleteAccount(proof: shown)), by: principal, command: command)
+  }
+
+  /// Deletes an account in the name of a service.
+  package func deleteAccount(
+    of user: UserID, by service: Principal, command: CommandID?
+  ) async throws(ServiceError) -> ChatOutcome {
+    try await perform(Request(service, .user(user, .deletion(.deleteAccount(proof: .service))), command: command))
+  }
+
+  // MARK: - Legal holds
+
+  package func placeLegalHold(
+    _ hold: LegalHold, by service: Principal, command: CommandID?
+  ) async throws(ServiceError) -> ChatOutcome {
+    try await perform(Request(service, .legalHold(.place(hold)), command: command))
+  }
+
+  package func liftLegalHold(
+    on target: LegalHold.Target, by service: Principal, command: CommandID?
+  ) async throws(ServiceError) -> ChatOutcome {
+    try await perform(Request(service, .legalHold(.lift(target)), command: command))
+  }
+
+  // MARK: - The server's own commands
+
+  func erasing(_ operation: ChatCommand.Operation) -> Request { Request(Principal(service: eraser), operation) }
+
+  /// The service ID that the log has for what the erasure does.
+  private var eraser: ServiceID {
+    let bytes = keys.authenticationCode(for: "eraser-service-id", []).prefix(UUIDBytes.byteCount)
+    return ServiceID(UUIDBytes(bytes: bytes) ?? .zero)
+  }
+}

@@ -1,0 +1,66 @@
+package import ChatDomain
+package import ChatPrimitives
+package import ChatProjections
+
+/// How far the erasure of a deleted account is.
+package enum ErasureProgress: Sendable, Hashable {
+  /// A legal hold makes it wait. Nobody sees what the user wrote, but the log and the files have it.
+  case held
+  case running
+  case complete(Erasure)
+}
+
+extension ChatService {
+  /// - Throws: `userNotFound` if the account was not deleted.
+  package func erasure(
+    of user: UserID
+  ) async throws(ServiceError) -> (row: ErasureRow, progress: ErasureProgress) {
+    let found = try await accounts { accounts in
+      try accounts.erasure(of: user).map { ($0, try accounts.legalHolds(limit: Limits.legalHolds).holds) }
+    }
+    guard let (row, holds) = found else { throw .rejected(.userNotFound) }
+    return (row, try await progress(of: row, under: holds))
+  }
+
+  /// The newest deletion first.
+  package func erasures(
+    after cursor: LogPosition?, limit: Int
+  ) async throws(ServiceError) -> (rows: [(row: ErasureRow, progress: ErasureProgress)], next: LogPosition?) {
+    let (page, holds) = try await accounts { accounts in
+      (try accounts.erasures(after: cursor, limit: limit), try accounts.legalHolds(limit: Limits.legalHolds).holds)
+    }
+    var rows: [(row: ErasureRow, progress: ErasureProgress)] = []
+    for row in page.erasures { rows.append((row, try await progress(of: row, under: holds))) }
+    return (rows, page.next)
+  }
+
+  private func progress(
+    of row: ErasureRow, under holds: [LegalHolds.Entry]
+  ) async throws(ServiceError) -> ErasureProgress {
+    if let erasure = row.erasure { return .complete(erasure) }
+    return try await isHeld(row.user, under: holds) ? .held : .running
+  }
+
+  /// Whether a hold in force is on the user, or on a room of which the user was ever a member.
+  func isHeld(_ user: UserID, under holds: [LegalHolds.Entry]) async throws(ServiceError) -> Bool {
+    var held: [RoomID] = []
+    for entry in holds {
+      switch entry.hold.target {
+      case .user(let target): if target == user { return true }
+      case .room(let room): held.append(room)
+      }
+    }
+    guard !held.isEmpty else { return false }
+    return try await rooms { [held] rooms in try held.contains { try rooms.hasBeenMember(user, of: $0) } }
+  }
+
+  /// The newest first.
+  package func legalHolds(after cursor: LogPosition?, limit: Int) async throws(ServiceError) -> LegalHoldPage {
+    try await accounts { try $0.legalHolds(after: cursor, limit: limit) }
+  }
+
+  /// Nil if the target is not held.
+  package func legalHold(on target: LegalHold.Target) async throws(ServiceError) -> LegalHolds.Entry? {
+    try await accounts { try $0.legalHold(on: target.id) }
+  }
+}
