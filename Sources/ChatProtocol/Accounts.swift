@@ -66,13 +66,17 @@ public struct UpdateMeRequest: RequestObject {
 /// A user as lists and pages show them: the part of the public profile that they need.
 public struct User: Codable, Sendable, Hashable {
   public var id: UserID
+  /// Empty if the account was deleted.
   public var nickname: String
   @Nullable public var picture: MediaID?
+  /// True if the account was deleted; otherwise absent.
+  public var isDeleted: Bool?
 
   public init(id: UserID, nickname: String, picture: MediaID?) {
     self.id = id
     self.nickname = nickname
     self.picture = picture
+    isDeleted = nickname.isEmpty ? true : nil
   }
 }
 
@@ -80,16 +84,20 @@ public struct User: Codable, Sendable, Hashable {
 /// address.
 public struct PublicProfile: ResponseObject {
   public var id: UserID
+  /// Empty if the account was deleted.
   public var nickname: String
   @Nullable public var picture: MediaID?
   /// Whether the account has only a password.
   public var isGuest: Bool
+  /// True if the account was deleted; otherwise absent.
+  public var isDeleted: Bool?
 
   public init(id: UserID, nickname: String, picture: MediaID?, isGuest: Bool) {
     self.id = id
     self.nickname = nickname
     self.picture = picture
     self.isGuest = isGuest
+    isDeleted = nickname.isEmpty ? true : nil
   }
 }
 

@@ -10,6 +10,7 @@ public enum Endpoints {
   public static let endSessions = Endpoint<NoBody, EndedSessions>(.delete, "/v1/sessions", .user, query: ["all"])
   public static let getMe = Endpoint<NoBody, Account>(.get, "/v1/me", .user)
   public static let updateMe = Endpoint<UpdateMeRequest, Account>(.patch, "/v1/me", .user, takesIfMatch: true)
+  public static let deleteMe = Endpoint<DeleteAccountRequest, AccountErasure>(.delete, "/v1/me", .user)
   public static let changePassword = Endpoint<ChangePasswordRequest, Account>(.put, "/v1/me/password", .user)
   public static let linkIdentity = Endpoint<LinkIdentityRequest, Account>(.post, "/v1/me/identities", .user)
   public static let unlinkIdentity = Endpoint<NoBody, Account>(
@@ -40,6 +41,21 @@ public enum Endpoints {
     .delete, "/v1/admin/users/{userId}/sessions", .service)
   public static let rotateSigningKey = Endpoint<NoBody, SigningKeyRotation>(
     .post, "/v1/admin/signing-keys/rotate", .service)
+
+  public static let deleteUser = Endpoint<NoBody, AccountErasure>(.delete, "/v1/admin/users/{userId}", .service)
+  public static let listErasures = Endpoint<NoBody, ErasureList>(
+    .get, "/v1/admin/erasures", .service, query: ["cursor", "limit"])
+  public static let getErasure = Endpoint<NoBody, AccountErasure>(.get, "/v1/admin/erasures/{userId}", .service)
+  public static let listLegalHolds = Endpoint<NoBody, LegalHoldList>(
+    .get, "/v1/admin/legal-holds", .service, query: ["cursor", "limit"])
+  public static let holdUser = Endpoint<PlaceLegalHoldRequest, LegalHold>(
+    .put, "/v1/admin/legal-holds/users/{userId}", .service)
+  public static let releaseUser = Endpoint<NoBody, LegalHold>(
+    .delete, "/v1/admin/legal-holds/users/{userId}", .service)
+  public static let holdRoom = Endpoint<PlaceLegalHoldRequest, LegalHold>(
+    .put, "/v1/admin/legal-holds/rooms/{roomId}", .service)
+  public static let releaseRoom = Endpoint<NoBody, LegalHold>(
+    .delete, "/v1/admin/legal-holds/rooms/{roomId}", .service)
 
   // MARK: Administration of the server
   public static let confirmClock = Endpoint<NoBody, ClockReadiness>(.post, "/v1/admin/clock/confirm", .service)
@@ -255,8 +271,9 @@ public enum Endpoints {
   public static let all: [AnyEndpoint] = erased([
     createAccount, createSession, refreshSession, listSessions, endSession, endSessions, getMe, updateMe,
     getPreferences, updatePreferences, listBlockedUsers, blockUser, unblockUser,
-    changePassword, linkIdentity, unlinkIdentity, resetPassword, getUser, getUsers, signingKeys,
+    deleteMe, changePassword, linkIdentity, unlinkIdentity, resetPassword, getUser, getUsers, signingKeys,
     findUsers, requestPasswordReset, disableUser, enableUser, listUserSessions, endUserSessions, rotateSigningKey,
+    deleteUser, listErasures, getErasure, listLegalHolds, holdUser, releaseUser, holdRoom, releaseRoom,
     confirmClock, explainPush,
     listDevices, putDevice, getDevice, deleteDevice,
     createRoom, listRooms, getRoom, updateRoom, deleteRoom, archiveRoom, unarchiveRoom, transferRoom,

@@ -48,6 +48,7 @@ struct Handlers: Sendable {
   let passwords: PasswordHandlers
   let sessions: SessionHandlers
   let administration: AccountAdministrationHandlers
+  let erasures: ErasureHandlers
   let signingKeys: SigningKeyHandlers
   let devices: DeviceHandlers
   let rooms: RoomHandlers
@@ -87,6 +88,7 @@ struct Handlers: Sendable {
     passwords = PasswordHandlers(chat: chat, throttle: throttle, hashing: hashing)
     sessions = SessionHandlers(chat: chat, issuer: issuer, identities: identities, throttle: throttle, hashing: hashing)
     administration = AccountAdministrationHandlers(chat: chat)
+    erasures = ErasureHandlers(chat: chat, identities: identities, throttle: throttle, hashing: hashing)
     signingKeys = SigningKeyHandlers(chat: chat, issuer: issuer)
     devices = DeviceHandlers(chat: chat)
     rooms = RoomHandlers(chat: chat)
@@ -120,6 +122,7 @@ enum RouteTable {
     Route(Endpoints.createAccount) { try await $0.accounts.create($1, $2) },
     Route(Endpoints.getMe) { try await $0.accounts.me($1) },
     Route(Endpoints.updateMe) { try await $0.accounts.updateMe($1, $2) },
+    Route(Endpoints.deleteMe) { try await $0.erasures.deleteMe($1, $2) },
     Route(Endpoints.changePassword) { try await $0.passwords.change($1, $2) },
     Route(Endpoints.linkIdentity) { try await $0.accounts.linkIdentity($1, $2) },
     Route(Endpoints.unlinkIdentity) { try await $0.accounts.unlinkIdentity($1) },
@@ -134,6 +137,14 @@ enum RouteTable {
     Route(Endpoints.listUserSessions) { try await $0.administration.sessions($1) },
     Route(Endpoints.endUserSessions) { try await $0.administration.endSessions($1) },
     Route(Endpoints.rotateSigningKey) { try await $0.signingKeys.rotate($1) },
+    Route(Endpoints.deleteUser) { try await $0.erasures.deleteUser($1) },
+    Route(Endpoints.listErasures) { try await $0.erasures.list($1) },
+    Route(Endpoints.getErasure) { try await $0.erasures.get($1) },
+    Route(Endpoints.listLegalHolds) { try await $0.erasures.listHolds($1) },
+    Route(Endpoints.holdUser) { try await $0.erasures.holdUser($1, $2) },
+    Route(Endpoints.releaseUser) { try await $0.erasures.releaseUser($1) },
+    Route(Endpoints.holdRoom) { try await $0.erasures.holdRoom($1, $2) },
+    Route(Endpoints.releaseRoom) { try await $0.erasures.releaseRoom($1) },
     Route(Endpoints.confirmClock) { try await $0.health.confirmClock($1) },
     Route(Endpoints.explainPush) { try await $0.push.explain($1) },
     Route(Endpoints.createSession) { try await $0.sessions.create($1, $2) },

@@ -39,11 +39,14 @@ FITTING = ["2xx", "304", "401", "403", "404", "409", "410", "416", "422", "426",
 KNOWN_SHARE = 0.8
 # The run as a user has only one session, which these operations would end. The run as a service calls them.
 ENDING_THE_SESSION = ["endSession", "endSessions"]
+# They would delete the user of the run.
+DELETING_THE_USER = ["deleteMe", "deleteUser"]
 # The operations that no request of either run can complete, and the tests that cover them instead. They need an ID
-# token that a provider has signed, or a WebSocket.
+# token that a provider has signed, or a WebSocket, or an account that can be deleted.
 ELSEWHERE = {
     "linkIdentity": "test_social_login.py", "unlinkIdentity": "test_social_login.py",
-    "syncSocket": "test_sync_socket.py"}
+    "syncSocket": "test_sync_socket.py", "deleteMe": "test_delete_account.py",
+    "deleteUser": "test_delete_account.py", "getErasure": "test_delete_account.py"}
 
 
 @dataclass(frozen=True)
@@ -148,7 +151,7 @@ def token_of(caller: Api) -> dict[str, str]:
 
 
 def run_as_user(folder: pathlib.Path) -> Run:
-    without = [part for id in ENDING_THE_SESSION for part in ("--exclude-operation-id", id)]
+    without = [part for id in ENDING_THE_SESSION + DELETING_THE_USER for part in ("--exclude-operation-id", id)]
     with caller(folder) as user:
         return fuzz(user, folder, token_of(user), *without)
 
@@ -156,7 +159,8 @@ def run_as_user(folder: pathlib.Path) -> Run:
 def run_as_service(folder: pathlib.Path) -> Run:
     with caller(folder) as service:
         headers = {"Authorization": f"Bearer {service.token}", "Hansard-Act-As": service.act_as}
-        return fuzz(service, folder, headers)
+        without = [part for id in DELETING_THE_USER for part in ("--exclude-operation-id", id)]
+        return fuzz(service, folder, headers, *without)
 
 
 @pytest.fixture(scope="module")

@@ -32,6 +32,8 @@ struct PageCursors: Sendable {
     case workspaceReports = 24
     case allReports = 25
     case badgeRooms = 26
+    case erasures = 27
+    case legalHolds = 28
   }
 
   /// Enough to notice a mistake. The check is not a secret, because a cursor grants no rights.

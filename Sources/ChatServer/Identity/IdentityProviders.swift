@@ -18,16 +18,26 @@ package struct IdentityProviders: Sendable {
     let nickname: String?
   }
 
+  /// As `user(inIDToken:)`, for a request that cannot be undone: the user has just logged in.
+  /// - Throws: also `Refusal.idTokenExpired` for a token that was issued more than `Limits.freshIDTokenMilliseconds` ago.
+  func user(inFreshIDToken token: String, nonce: String?, at now: Timestamp) async throws -> IdentifiedUser {
+    let oldest = now.adding(milliseconds: -Limits.freshIDTokenMilliseconds)
+    return try await user(inIDToken: token, nonce: nonce, at: now, issuedSince: oldest)
+  }
+
   /// - Throws: `Refusal.idTokenInvalid` or `.idTokenExpired`; `.issuerUnavailable` if the issuer's keys cannot be
   ///   fetched.
-  func user(inIDToken token: String, nonce: String?, at now: Timestamp) async throws -> IdentifiedUser {
+  func user(
+    inIDToken token: String, nonce: String?, at now: Timestamp, issuedSince oldest: Timestamp = .earliest
+  ) async throws -> IdentifiedUser {
     do {
       guard let unverified = UnverifiedToken(token) else { throw TokenFlaw.malformed }
       guard let provider = providers.first(where: { $0.issuer.issuer == unverified.issuer }) else {
         throw TokenFlaw.issuer
       }
       let claims = try await provider.verify(token, unverified, at: now)
-      guard claims.iat != nil else { throw TokenFlaw.malformed }
+      guard let issued = claims.iat else { throw TokenFlaw.malformed }
+      guard issued * 1000 >= Double(oldest.milliseconds) else { throw TokenFlaw.expired }
       try TokenVerifier.check(nonce: nonce, in: claims, as: provider.issuer.nonce)
       return IdentifiedUser(
         identity: Identity(issuer: claims.iss, subject: claims.sub), nickname: claims.nickname ?? claims.name)

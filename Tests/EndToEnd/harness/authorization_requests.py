@@ -157,6 +157,14 @@ REQUESTS: dict[str, Callable[[AuthorizationScenario], Request]] = {
     "requestPasswordReset": lambda s: user(s.passer_by.id),
     "disableUser": lambda s: user(s.passer_by.id),
     "enableUser": lambda s: user(s.disabled.id),
+    "deleteUser": lambda s: user(s.account.id),
+    "getErasure": lambda s: user(s.erased.id, shows=s.erased.id),
+    "listErasures": lambda s: Request(shows=s.erased.id),
+    "listLegalHolds": lambda s: Request(shows=s.held_user),
+    "holdUser": lambda s: Request({"reason": "Case 7"}, path={"userId": s.passer_by.id}),
+    "releaseUser": lambda s: user(s.held_user),
+    "holdRoom": lambda s: Request({"reason": "Case 7"}),
+    "releaseRoom": lambda s: Request(path={"roomId": s.held_room}),
     "listUserSessions": lambda s: user(s.passer_by.id, shows=s.passer_by.tokens["sessionId"]),
     "endUserSessions": lambda s: user(s.passer_by.id),
     "getUser": lambda s: user(s.account.id, shows=s.account.id, hides=s.account.email),
@@ -164,6 +172,7 @@ REQUESTS: dict[str, Callable[[AuthorizationScenario], Request]] = {
     "getMe": lambda s: Request(shows=s.owner.id),
     "updateMe": lambda s: Request({"nickname": new_id()}, changes=lambda: s.owner.get("/v1/me")),
     "updateMe/picture": lambda s: Request({"picture": s.image}, changes=lambda: s.owner.get("/v1/me")),
+    "deleteMe": lambda s: Request({"currentPassword": PASSWORD}, owner=s.account),
     "changePassword": lambda s: Request(
         {"currentPassword": PASSWORD, "newPassword": "another horse battery"}, owner=s.account),
     "linkIdentity": lambda s: Request(

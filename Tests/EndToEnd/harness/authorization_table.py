@@ -58,6 +58,14 @@ findUsers                       401       403/serv   403/serv   403/serv   403/s
 requestPasswordReset            401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 disableUser                     401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 enableUser                      401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+deleteUser                      401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+listErasures                    401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+getErasure                      401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+listLegalHolds                  401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+holdUser                        401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+releaseUser                     401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+holdRoom                        401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+releaseRoom                     401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 listUserSessions                401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 endUserSessions                 401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 rotateSigningKey                401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
@@ -69,6 +77,7 @@ getUsers                        401       200        200        200        200  
 getMe                           401       200/own    200/own    200/own    200/own    200/own       200        400
 updateMe                        401       200/own    200/own    200/own    200/own    200/own       200        400
 updateMe/picture                401       404/file   404/file   404/file   404/file   404/file      200        400
+deleteMe                        401       403/pass   403/pass   403/pass   403/pass   403/pass      200        400
 changePassword                  401       403/pass   403/pass   403/pass   403/pass   403/pass      200        400
 linkIdentity                    401       409/pass   409/pass   409/pass   409/pass   409/pass      200        400
 unlinkIdentity                  401       404/id     404/id     404/id     404/id     404/id        200        400

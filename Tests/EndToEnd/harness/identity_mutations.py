@@ -155,7 +155,76 @@ def upload_media(world: World) -> Case:
     return Case(do, picture, lambda: anna.get("/v1/me")["picture"], log_out(anna), "session_ended")
 
 
+def _hold(target: str) -> tuple[str, str]:
+    """The paths of the legal hold on a new user or room, and of the list."""
+    return f"/v1/admin/legal-holds/{target}/{new_id()}", "/v1/admin/legal-holds"
+
+
+def _placing(world: World, target: str) -> Case:
+    path, holds = _hold(target)
+    return Case(
+        over_http(world.admin, "PUT", path, {"reason": "case 7"}, new_id()),
+        lambda: world.admin.put(path, {"reason": "cases 7 and 8"}), lambda: world.admin.get(holds, limit=1),
+    )
+
+
+def _lifting(world: World, target: str) -> Case:
+    path, holds = _hold(target)
+    world.admin.put(path, {"reason": "case 7"})
+    return Case(
+        over_http(world.admin, "DELETE", path, key=new_id()), lambda: world.admin.put(path, {"reason": "case 8"}),
+        lambda: world.admin.get(holds, limit=1),
+    )
+
+
+def hold_user(world: World) -> Case:
+    return _placing(world, "users")
+
+
+def hold_room(world: World) -> Case:
+    return _placing(world, "rooms")
+
+
+def release_user(world: World) -> Case:
+    return _lifting(world, "users")
+
+
+def release_room(world: World) -> Case:
+    return _lifting(world, "rooms")
+
+
+def _held(world: World, user: str) -> str:
+    """While the user is held, the server records nothing more about the deletion. Returns the path of the erasure."""
+    world.admin.put(f"/v1/admin/legal-holds/users/{user}", {"reason": "case 7"})
+    return f"/v1/admin/erasures/{user}"
+
+
+def delete_user(world: World) -> Case:
+    anna = world.admin.post("/v1/accounts", {"id": new_id(), "nickname": "Anna", "externalId": new_id()})
+    erasure = _held(world, anna["id"])
+    again = {"id": new_id(), "nickname": "Anna", "externalId": anna["externalId"]}
+    return Case(
+        over_http(world.admin, "DELETE", f"/v1/admin/users/{anna['id']}", key=new_id()),
+        lambda: world.admin.post("/v1/accounts", again), lambda: world.admin.get(erasure),
+    )
+
+
+def delete_me(world: World) -> Case:
+    anna = world.account()
+    erasure = _held(world, anna.id)
+    request = over_http(anna, "DELETE", "/v1/me", {"currentPassword": PASSWORD}, new_id())
+
+    def do():
+        effect, position, code = request()
+        # The end of the session is recorded before the deletion.
+        return effect, position and position - 1, code
+
+    again = {"id": new_id(), "email": anna.email, "password": PASSWORD, "nickname": "Anna"}
+    return Case(do, lambda: world.nobody.post("/v1/accounts", again), lambda: world.admin.get(erasure))
+
+
 OVER_IDENTITY = [
     change_password, reset_password, link_identity, unlink_identity, end_sessions, end_user_sessions, disable_user, enable_user,
     rotate_signing_key, upload_media, block_user, unblock_user,
+    delete_me, delete_user, hold_user, hold_room, release_user, release_room,
 ]

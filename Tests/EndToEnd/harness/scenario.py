@@ -293,6 +293,27 @@ class AuthorizationScenario:
         return self.passer_by
 
     @functools.cached_property
+    def erased(self) -> Person:
+        """A user whose account was deleted."""
+        gone = self.world.account("Gone")
+        self.world.admin.delete(f"/v1/admin/users/{gone.id}")
+        return gone
+
+    @functools.cached_property
+    def held_user(self) -> str:
+        """The ID of a user under a legal hold."""
+        held = new_id()
+        self.world.admin.put(f"/v1/admin/legal-holds/users/{held}", {"reason": "Case 8"})
+        return held
+
+    @functools.cached_property
+    def held_room(self) -> str:
+        """The ID of a room under a legal hold."""
+        held = new_id()
+        self.world.admin.put(f"/v1/admin/legal-holds/rooms/{held}", {"reason": "Case 9"})
+        return held
+
+    @functools.cached_property
     def reset_token(self) -> str:
         return self.world.admin.post(f"/v1/admin/users/{self.passer_by.id}/password-reset", expect=200)["token"]
 

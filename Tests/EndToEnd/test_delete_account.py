@@ -1,0 +1,196 @@
+"""Deleting accounts: who can, what others see afterwards, legal holds, and that no file has anything of the user."""
+
+import pytest
+
+from harness.client import Api, new_id
+from harness.command import check_data
+from harness.images import encoded
+from harness.people import PASSWORD, Person, World
+from harness.times import later as time_after
+from harness.waiting import wait_until
+
+BODY = {"currentPassword": PASSWORD}
+
+
+def delete_me(person: Person, body: dict | None = None, expect: int | None = None, **options) -> dict:
+    return person.call("DELETE", "/v1/me", BODY if body is None else body, expect=expect, **options)
+
+
+def erasure(world: World, user: str) -> dict:
+    return world.admin.get(f"/v1/admin/erasures/{user}")
+
+
+def wait_for_texts(person: Person, room, texts: list[str]) -> None:
+    wait_until(lambda: person.texts(room) == texts, f"the messages are {person.texts(room)}")
+
+
+def test_the_owner_of_the_account_must_ask(world):
+    anna = world.account("Annabella")
+    anna.refused("password_wrong", "DELETE", "/v1/me", {"currentPassword": "wrong horse battery"})
+    anna.refused("password_wrong", "DELETE", "/v1/me", {})
+    anna.refused("invalid_field", "DELETE", "/v1/me", {"currentPassword": PASSWORD, "idToken": "x"})
+    world.nobody.refused("access_token_missing", "DELETE", "/v1/me", BODY)
+    assert anna.get("/v1/me")["nickname"] == "Annabella"
+    assert delete_me(anna)["userId"] == anna.id
+
+
+def test_a_deleted_account_is_gone_at_once_and_its_names_are_free(world):
+    anna, ben = world.account("Annabella"), world.user("Ben")
+    direct = anna.direct(ben)
+    device = new_id()
+    anna.put(f"/v1/devices/{device}", {"name": "phone", "type": "ios"})
+    response = delete_me(anna)
+    assert response["state"] in ("running", "complete") and response["deletedAt"]
+    anna.refused("session_ended", "GET", "/v1/me")
+    anna.refused("session_ended", "PATCH", "/v1/me", {"nickname": "Late"})
+    anna.refused("session_ended", "PUT", direct.message(new_id()), {"text": "late"})
+    world.nobody.refused("credentials_rejected", "POST", "/v1/sessions", {"email": anna.email, "password": PASSWORD})
+    world.nobody.refused(
+        "refresh_token_expired", "POST", "/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]})
+    world.acting_as(anna.id).refused("user_not_found", "GET", "/v1/me")
+    assert ben.get(f"/v1/users/{anna.id}") == {
+        "id": anna.id, "nickname": "", "picture": None, "isGuest": False, "isDeleted": True}
+    ben.refused("direct_messages_refused", "PUT", direct.message(new_id()), {"text": "are you there?"})
+    ben.refused("user_not_found", "POST", "/v1/rooms", {"kind": "direct", "memberIds": [anna.id, world.user().id]})
+    # The address is free, and the ID stays in use.
+    world.nobody.refused(
+        "id_in_use", "POST", "/v1/accounts",
+        {"id": anna.id, "email": anna.email, "password": PASSWORD, "nickname": "Annabella"})
+    again = {"id": new_id(), "email": anna.email, "password": PASSWORD, "nickname": "Another"}
+    assert world.nobody.post("/v1/accounts", again)["id"] == again["id"]
+
+
+def test_a_retry_gets_the_first_response(world):
+    anna, key = world.account("Annabella"), new_id()
+    first = delete_me(anna, key=key)
+    head = world.head
+    for body in (BODY, {"currentPassword": "wrong horse battery"}):
+        assert delete_me(anna, body, 200, key=key)["position"] == first["position"]
+    assert world.admin.delete(f"/v1/admin/users/{anna.id}", expect=200)["position"] == first["position"]
+    assert erasure(world, anna.id)["position"] == first["position"] <= head
+
+
+def test_an_operator_deletes_an_account(world):
+    anna, service = world.user("Annabella"), world.admin
+    assert service.delete(f"/v1/admin/users/{anna.id}")["userId"] == anna.id
+    service.refused("user_not_found", "DELETE", f"/v1/admin/users/{new_id()}")
+    service.refused("user_not_found", "GET", f"/v1/admin/erasures/{world.user().id}")
+    listed = service.get("/v1/admin/erasures", limit=1)["erasures"]
+    assert [each["userId"] for each in listed] == [anna.id]
+
+
+def test_what_the_user_wrote_goes_and_what_others_wrote_stays(world):
+    anna, ben = world.account("Annabella"), world.user("Ben")
+    room = anna.room("Tea", ben)
+    mine = anna.send(room, "anna pours the first cup")
+    bens = ben.send(room, "ben takes it")
+    anna.put(f"{room.message(bens['id'])}/reactions/👍")
+    invite = anna.post(f"{room.path}/invites", {"id": new_id()})
+    delete_me(anna)
+    # Ownership passes on, and the user has left.
+    assert ben.see(room)["role"] == "owner" and ben.see(room)["memberCount"] == 1
+    world.user("Carol").refused("invite_revoked", "POST", f"/v1/invites/{invite['token']}/accept")
+    wait_for_texts(ben, room, ["", "ben takes it"])
+    page = ben.get(f"{room.path}/messages")
+    gone, kept = page["messages"]
+    assert gone["id"] == mine["id"] and gone["deletedAt"] and gone["senderId"] == anna.id
+    assert {"id": anna.id, "nickname": "", "isDeleted": True} in page["users"]
+    wait_until(lambda: not ben.get(room.message(kept["id"]))["reactions"], "the reaction is still there")
+    assert ben.get("/v1/search", q="pours")["results"] == []
+    assert ben.see(room)["unreadCount"] == 0
+
+
+def test_a_place_without_other_members_is_deleted(world):
+    anna, ben = world.account("Annabella"), world.user("Ben")
+    alone = anna.room("Notes")
+    office = anna.workspace("Office")
+    office.take_in(world, ben)
+    news = anna.channel(office)
+    delete_me(anna)
+    world.admin.refused("room_not_found", "PATCH", alone.path, {"name": "Nobody's"})
+    assert ben.get(office.path)["role"] == "owner"
+    assert news.id in [room["id"] for room in ben.get(f"{office.path}/channels")["rooms"]]
+
+
+def test_a_legal_hold_makes_the_erasure_wait(world):
+    anna, ben, service = world.account("Annabella"), world.user("Ben"), world.admin
+    room = anna.room("Tea", ben)
+    anna.send(room, "evidence")
+    holds = [f"/v1/admin/legal-holds/users/{anna.id}", f"/v1/admin/legal-holds/rooms/{room.id}"]
+    service.refused("legal_hold_reason_malformed", "PUT", holds[0], {"reason": ""})
+    anna.refused("service_only", "PUT", holds[0], {"reason": "none of it"})
+    for path in holds:
+        assert service.put(path, {"reason": "case 7"})["reason"] == "case 7"
+    assert service.put(holds[0], {"reason": "case 7"}, expect=200)
+    listed = service.get("/v1/admin/legal-holds", limit=200)["legalHolds"]
+    assert {anna.id, room.id} <= {each["userId"] or each["roomId"] for each in listed}
+    assert delete_me(anna)["state"] == "held"
+    for path in holds:
+        assert erasure(world, anna.id)["state"] == "held"
+        assert service.delete(path)["reason"] is None
+    service.refused("legal_hold_not_found", "DELETE", holds[0])
+    assert erasure(world, anna.id)["state"] != "held"
+
+
+def test_the_read_models_are_the_same_after_a_rebuild(own_world):
+    anna, ben = own_world.account("Annabella"), own_world.user("Ben")
+    room = anna.room("Tea", ben)
+    sent = [anna.send(room, f"cup {number}") for number in range(5)]
+    anna.patch(room.message(sent[0]["id"]), {"text": "another cup"})
+    ben.put(f"{room.message(sent[1]['id'])}/reactions/👍")
+    delete_me(anna)
+    wait_for_texts(ben, room, [""] * 5)
+    own_world.server.stop()
+    check_data(own_world.server.data)
+    own_world.server.start()
+    assert ben.texts(room) == [""] * 5
+    anna.refused("session_ended", "GET", "/v1/me")
+    own_world.nobody.refused(
+        "credentials_rejected", "POST", "/v1/sessions", {"email": anna.email, "password": PASSWORD})
+
+
+@pytest.fixture
+def words():
+    """Texts that occur nowhere else."""
+    return [f"{name}-{new_id()}" for name in ("Nickname", "message", "edited", "reply", "later", "file", "device")]
+
+
+def test_no_file_has_anything_of_the_user(own_world, words):
+    """Every file of the data directory is searched, once the erasure is complete."""
+    nickname, message, edited, reply, later, file, device = words
+    anna, ben = own_world.account(nickname), own_world.user("Ben")
+    room = anna.room("Tea", ben)
+    first = anna.send(room, message)
+    anna.patch(room.message(first["id"]), {"text": edited})
+    ben.send(room, "ben's own words")
+    anna.put(room.message(new_id()), {"text": reply, "threadId": first["id"]})
+    anna.put(f"{room.path}/scheduled-messages/{new_id()}", {"text": later, "sendAt": time_after(days=30)})
+    anna.put(f"/v1/devices/{new_id()}", {"name": device, "type": "ios"})
+    upload(anna, f"{file}.png")
+    delete_me(anna)
+    # The log ends a segment early for this, so the erasure completes without more messages.
+    wait_until(lambda: erasure(own_world, anna.id)["state"] == "complete", "the erasure is not complete")
+    done = erasure(own_world, anna.id)["erased"]
+    assert done["erasedRecords"] > 0 and done["position"] > 0
+    own_world.server.stop()
+    files = [path for path in own_world.server.data.rglob("*") if path.is_file()]
+    assert files
+    for path in files:
+        content = path.read_bytes()
+        for word in (*words, anna.email):
+            assert word.encode() not in content, f"{path} has {word}"
+    assert ben_is_found(files)
+    own_world.server.start()
+    assert "ben's own words" in ben.texts(room)
+
+
+def ben_is_found(files) -> bool:
+    """The search above would find a text that is there."""
+    return any(b"Ben" in path.read_bytes() for path in files)
+
+
+def upload(person: Api, name: str) -> dict:
+    response = person.request(
+        "POST", "/v1/media", data=encoded("png"), headers={"Content-Type": "image/png"}, params={"name": name})
+    assert response.status_code == 201, response.text
+    return response.json()
