@@ -17,6 +17,7 @@ package final class EmbeddedLog: BlockStore {
   private let counts: ReadCounts
   private let sealing: LogSealing
   private let sealer: BackgroundSealer
+  private let erasing: LogErasing
   private let durable: Atomic<UInt64>
   private let lastRecorded: Atomic<Int64>
   /// Nil while a call uses it.
@@ -39,6 +40,8 @@ package final class EmbeddedLog: BlockStore {
       folder: folder, identity: identity, catalog: catalog, counts: counts, random: options.random,
       key: opened.key)
     sealer = BackgroundSealer(sealing, onSealed: options.onSealed, onFailure: options.onSealingFailure)
+    erasing = LogErasing(
+      folder: folder, identity: identity, catalog: catalog, counts: counts, random: options.random)
     durable = Atomic(opened.tail.head.value)
     lastRecorded = Atomic(opened.tail.lastTime.milliseconds)
     writer = Mutex(opened.tail)
@@ -142,6 +145,29 @@ package final class EmbeddedLog: BlockStore {
     max(catalog.all.count - 1, 0) - (try catalog.sealedCount())
   }
 
+  /// The last position in a sealed segment; `LogPosition.origin` if no segment is sealed.
+  /// - Throws: the errors of `sealNext`.
+  package func sealedThrough() throws(LogError) -> LogPosition { try catalog.sealedThrough() }
+
+  /// Removes payloads from sealed segments: rewrites each segment that has any, from the last to the first. Positions,
+  /// envelopes, leaves and tree heads do not change. Appending, sealing and reading continue meanwhile. If a crash or
+  /// `mustStop` interrupts a pass, the log is valid, and another pass does the rest. A failure does not poison the log.
+  /// If the step fails that makes a swap durable, nothing more is erased until the log is opened again.
+  /// - Parameters:
+  ///   - rests: how many times as long as it worked the pass rests after each segment, so that it slows nothing down.
+  ///   - mustStop: called often. If it returns true, the pass ends before it replaces another segment.
+  ///   - progress: called after each segment, with the numbers of segments that are done and in total.
+  /// - Returns: nil if the pass was stopped.
+  /// - Throws: `log_busy` if records of the users are not in sealed segments yet, or while another pass runs;
+  ///   `log_corrupt` for a segment that cannot be read; `log_io`, `log_full_disk`.
+  package func erase(
+    _ plan: ErasurePlan, resting rests: Int = 0, mustStop: @escaping () -> Bool = { false },
+    progress: @escaping (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+  ) throws(LogError) -> ErasureReport? {
+    try checkHealthy()
+    return try erasing.run(plan, resting: rests, mustStop: mustStop, progress: progress)
+  }
+
   package func noteIdle() throws(LogError) {
     try withWriter { (writer) throws(LogError) in
       try checkUsable(writer)
@@ -157,6 +183,7 @@ package final class EmbeddedLog: BlockStore {
       sealing.requestStop()
       sealer.stop()
       sealing.stopAndWait()
+      erasing.stopAndWait()
       maker.discardPrepared()
       if poison == nil { try writeSuperblock(&writer) }
     }
@@ -206,6 +233,7 @@ package final class EmbeddedLog: BlockStore {
   private func poisoned(by error: LogError) -> LogError {
     failure.withLock { $0 = $0 ?? error }
     sealing.requestStop()
+    erasing.requestStop()
     return error
   }
 }

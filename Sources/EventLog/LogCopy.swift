@@ -50,6 +50,9 @@ package struct LogCopy {
       }
       progress(UInt64(segments.count - number))
     }
+    // A server may have erased payloads meanwhile. It does so from the last segment to the first. When a whole round finds
+    // nothing new, no copy of a segment needs a key that is erased in the copy of an earlier one.
+    while try renew(segments, &report) {}
     // Listed last: every sealed segment that was copied, except the last of them, has its tree head by now.
     for (name, bytes) in try reader.storedHeads()
     where CheckpointName.size(name).map({ $0 <= report.head.value }) == true {
@@ -58,6 +61,20 @@ package struct LogCopy {
     try write(Superblock.newFile(identity: report.identity, durable: report.head), to: Superblock.fileName)
     try folder.sync()
     return report
+  }
+
+  /// Copies the sealed segments again that the server has replaced since they were copied.
+  /// - Returns: whether there were any.
+  private func renew(_ segments: [Segment], _ report: inout Report) throws(LogError) -> Bool {
+    var isRenewed = false
+    for segment in segments.dropLast().reversed() {
+      let copy = Segment(first: segment.first, in: folder, identity: reader.identity, counts: counts)
+      guard try segment.isSealed(), try !segment.isSealedLike(copy) else { continue }
+      try folder.remove(segment.name)
+      report.bytesCopied += try self.copy(segment, bytes: nil)
+      isRenewed = true
+    }
+    return isRenewed
   }
 
   /// - Returns: false if the earlier copy does not have the segment in this form, or if the file system has no links.

@@ -103,6 +103,15 @@ struct TailRecovery {
   /// The common prefix of the names of files that keep a torn tail of this position.
   private static func savedPrefix(_ position: LogPosition) -> String { "torn-\(SegmentName.digits(of: position))-" }
 
+  /// The position in the name of a file that keeps a torn tail; nil for any other file.
+  static func savedPosition(_ name: String) -> LogPosition? {
+    let parts = name.split(separator: "-", maxSplits: 2)
+    guard parts.count == 3, let value = UInt64(parts[1]), name.hasPrefix(savedPrefix(LogPosition(value))) else {
+      return nil
+    }
+    return LogPosition(value)
+  }
+
   /// Checks the body of the last block and of every block after the superblock's durable position.
   /// - Returns: the number of good blocks, and the flaw of the next block.
   private func checkBodies(_ found: [SegmentWalk.Found]) throws(LogError) -> (good: Int, flaw: FormatFlaw?) {

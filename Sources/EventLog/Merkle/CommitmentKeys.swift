@@ -13,7 +13,7 @@ package struct CommitmentKeys: Sendable {
   /// The kind of the record that registers a user.
   private static let registrationKind: UInt16 = 1
   /// The kind of the streams that belong to a user.
-  private static let userStreamKind: UInt8 = 1
+  static let userStreamKind: UInt8 = 1
 
   private var known: [UUIDBytes: Registration] = [:]
   /// Whether all records from the first one on are processed, so that an unknown author has no registration.
@@ -96,7 +96,7 @@ package struct CommitmentKeys: Sendable {
     record.envelope.kind == registrationKind && record.envelope.streamKind == userStreamKind
   }
 
-  private static func key(in registration: RecordPayload) -> AuthorKey {
+  static func key(in registration: RecordPayload) -> AuthorKey {
     switch registration {
     case .erased: .erased
     case .retained(let payload), .retainedWithSalt(let payload, salt: _):

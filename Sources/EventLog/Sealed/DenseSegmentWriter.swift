@@ -26,7 +26,7 @@ struct DenseSegmentWriter {
 
   /// - Parameters:
   ///   - file: a new and empty file.
-  ///   - source: the header of the active segment.
+  ///   - source: the header of the segment that the file replaces.
   ///   - salt: the salt of the sealed segment.
   init(_ file: LogFile, replacing source: SegmentHeader, salt: UInt64, survey: SegmentSurvey) throws(FormatFlaw) {
     self.file = file
@@ -66,8 +66,18 @@ struct DenseSegmentWriter {
   mutating func finish(
     start: MerkleFrontier, end: MerkleFrontier, activeChain: UInt32
   ) throws(LogError) -> (header: SegmentHeader, index: BlockIndex) {
+    try finish(peaks: start.peaks.flatMap(\.bytes), tree: contents.tree(end: end), activeChain: activeChain)
+  }
+
+  /// Does the same with a known part of the tree.
+  /// - Parameters:
+  ///   - peaks: the peaks of the tree before the segment, 32 bytes each.
+  ///   - tree: the content of the section.
+  mutating func finish(
+    peaks: [UInt8], tree: [UInt8], activeChain: UInt32
+  ) throws(LogError) -> (header: SegmentHeader, index: BlockIndex) {
     if columns.count > 0 { try closeBlock() }
-    let raw = [tables.dictionary, tableBytes, contents.index, contents.streams, contents.tree(end: end)]
+    let raw = [tables.dictionary, tableBytes, contents.index, contents.streams, tree]
     var sections: [SealedSection] = []
     for bytes in raw {
       let (section, stored) = SealedSection.encode(bytes, at: written + buffer.count)
@@ -79,7 +89,7 @@ struct DenseSegmentWriter {
     header.salt = salt
     header.segmentBytes = UInt64(written)
     header.seal = SegmentSeal(
-      peaks: start.peaks.flatMap(\.bytes), records: next.value - source.first.value, lastTime: lastTime,
+      peaks: peaks, records: next.value - source.first.value, lastTime: lastTime,
       blocks: contents.blocks, chain: chain, activeChain: activeChain,
       sections: SealedSections(
         dictionary: sections[0], table: sections[1], index: sections[2], streams: sections[3], tree: sections[4]))

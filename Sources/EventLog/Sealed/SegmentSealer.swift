@@ -32,7 +32,8 @@ struct SegmentSealer {
         try folder.remove(Self.temporaryName)
         return nil
       }
-      try readBack(sealed.header, sealed.index)
+      try SealedFile(name: Self.temporaryName, folder: folder, identity: identity, counts: counts)
+        .readBack(sealed.header, sealed.index)
       if mustStop() {
         try folder.remove(Self.temporaryName)
         return nil
@@ -75,21 +76,5 @@ struct SegmentSealer {
     }
     let (header, sealedIndex) = try writer.finish(start: start, end: builder.frontier, activeChain: index.chain)
     return (header, sealedIndex, builder.frontier)
-  }
-
-  /// Reads the new file again before it replaces the old one.
-  private func readBack(_ header: SegmentHeader, _ index: BlockIndex) throws(LogError) {
-    let segment = Segment(first: header.first, in: folder, identity: identity, counts: counts)
-    let file = try folder.open(Self.temporaryName, .read, counts: counts)
-    let (found, _) = try segment.header(file)
-    guard found == header, try file.size() == header.segmentBytes else {
-      throw LogError(
-        FormatFlaw("the new file does not contain what was written"), at: .init(file: file.name, offset: 0))
-    }
-    let open = try OpenSegment(segment: segment, file: file, header: header, index: index)
-    for number in 0..<index.count { _ = try open.body(index.location(at: number)) }
-    if let seal = header.seal {
-      for section in seal.sections.all { _ = try file.section(section) }
-    }
   }
 }

@@ -50,8 +50,10 @@ struct BackupCommand: AsyncParsableCommand {
       return (copy, try DataCopy.copyLog(reader, from: data.directory, to: copy, sharingWith: previous))
     } catch let error as LogError where error.code == .corrupt && previous != nil {
       Terminal.printError(
-        "hansard: the copy is damaged, perhaps because the backup before it is. everything is copied again\n")
+        "hansard: the copy is damaged, perhaps because the backup before it is, or because a user was erased meanwhile. "
+          + "everything is copied again\n")
       try folder.remove(copy)
+      try reader.refresh()
     } catch {
       try? folder.remove(copy)
       throw error
