@@ -145,6 +145,12 @@ package final class EmbeddedLog: BlockStore {
     max(catalog.all.count - 1, 0) - (try catalog.sealedCount())
   }
 
+  /// Fills the file of the next segment with zeros, so that `roll` need not. Takes as long as the disk needs for that.
+  package func prepareRoll() {
+    maker.prepareAhead()
+    maker.waitUntilPrepared()
+  }
+
   /// The last position in a sealed segment; `LogPosition.origin` if no segment is sealed.
   /// - Throws: the errors of `sealNext`.
   package func sealedThrough() throws(LogError) -> LogPosition { try catalog.sealedThrough() }
@@ -166,6 +172,11 @@ package final class EmbeddedLog: BlockStore {
   ) throws(LogError) -> ErasureReport? {
     try checkHealthy()
     return try erasing.run(plan, resting: rests, mustStop: mustStop, progress: progress)
+  }
+
+  /// Makes a pass of `erase` stop soon, even if it rests, and prevents new ones until the log is opened again.
+  package func stopErasing() {
+    erasing.requestStop()
   }
 
   package func noteIdle() throws(LogError) {

@@ -49,6 +49,11 @@ final class SegmentMaker: Sendable {
     }
   }
 
+  /// Waits while a file is being filled.
+  func waitUntilPrepared() {
+    queue.sync {}
+  }
+
   /// Creates the segment that `header` describes. The file is durable under its final name when the call returns. A
   /// failure poisons the log, so the call waits while no file descriptor is free.
   func make(_ header: SegmentHeader) throws(LogError) -> LogFile {
@@ -76,7 +81,7 @@ final class SegmentMaker: Sendable {
 
   private func takePrepared(length: UInt64) -> LogFile? {
     guard length == segmentBytes else { return nil }
-    queue.sync {}
+    waitUntilPrepared()
     return preparation.withLock { state in
       defer { state = .none }
       switch state {

@@ -10,11 +10,9 @@ enum ErasureSample {
   /// A plan that keeps the payloads of some kinds.
   static func plan(
     through last: LogPosition, users: [UUIDBytes] = [user],
-    choice: @escaping @Sendable (RecordEnvelope, UUIDBytes) -> ErasurePlan.Choice = { envelope, _ in
-      keeps(envelope) ? .keep : .erase
-    }
+    erases: @escaping @Sendable (RecordEnvelope, UUIDBytes) -> Bool = { envelope, _ in !keeps(envelope) }
   ) -> ErasurePlan {
-    ErasurePlan(users: Dictionary(uniqueKeysWithValues: users.map { ($0, last) }), choice: choice)
+    ErasurePlan(users: Dictionary(uniqueKeysWithValues: users.map { ($0, last) }), erases: erases)
   }
 
   static func keeps(_ envelope: RecordEnvelope) -> Bool { envelope.kind % 5 < 2 && envelope.streamKind != 1 }

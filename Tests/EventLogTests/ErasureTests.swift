@@ -36,7 +36,7 @@ struct ErasureTests {
     let expected = try ErasureSample.expected(before)
     #expect(try log.allRecords() == expected && expected != before)
     let own = expected.filter { $0.envelope.actor == ErasureSample.user }
-    let counts = try #require(report.completed[ErasureSample.user])
+    let counts = try #require(report.users[ErasureSample.user])
     #expect(Int(counts.erased) == own.count { $0.payload.retained == nil } && counts.erased > 10)
     #expect(Int(counts.kept) == own.count { $0.payload.retained != nil } && counts.kept > 10)
     #expect(report.rewritten > 4 && report.segments >= report.rewritten)
@@ -112,24 +112,21 @@ struct ErasureTests {
     #expect(report.users.values.allSatisfy { $0.erased > 10 && $0.kept > 10 })
     let all = try log.allRecords()
     #expect(users.allSatisfy { user in all.contains { $0.isRegistration && $0.envelope.stream == user } })
-    #expect(all.allSatisfy { $0.position.value > 12 || ($0.payload.retained == nil) == users.contains($0.envelope.stream) })
+    #expect(
+      all.allSatisfy { $0.position.value > 12 || ($0.payload.retained == nil) == users.contains($0.envelope.stream) })
     try log.close()
     _ = try LogVerifier(directory: dataDirectory, disk: disk).run()
   }
 
-  @Test("held records keep their payloads until another pass, and the user is not completed")
-  func held() throws {
+  @Test("a later pass can erase what an earlier one kept")
+  func erasedLater() throws {
     let disk = try sealed()
     let log = try ErasureSample.open(disk)
     let before = try log.allRecords()
-    let isHeld: @Sendable (RecordEnvelope) -> Bool = { $0.streamKind == 2 && $0.stream.low == 4 }
-    let report = try #require(
-      try log.erase(ErasureSample.plan(through: log.head) { envelope, _ in isHeld(envelope) ? .hold : .erase }))
-    #expect(report.completed.isEmpty && report.users[ErasureSample.user]?.held ?? 0 > 5)
-    #expect(try log.allRecords() == ErasureSample.expected(before, keeping: isHeld))
+    _ = try log.erase(ErasureSample.plan(through: log.head))
     _ = try LogVerifier(directory: dataDirectory, disk: disk).run()
-    let last = try #require(try log.erase(ErasureSample.plan(through: log.head) { _, _ in .erase }))
-    #expect(last.completed[ErasureSample.user]?.kept == 0)
+    let last = try #require(try log.erase(ErasureSample.plan(through: log.head) { _, _ in true }))
+    #expect(last.users[ErasureSample.user]?.kept == 0)
     #expect(try log.allRecords() == ErasureSample.expected(before) { _ in false })
     try log.close()
     _ = try LogVerifier(directory: dataDirectory, disk: disk).run()
@@ -186,9 +183,27 @@ struct ErasureTests {
     ])
     let root = try LogTree(LogReader.open(directory: dataDirectory, disk: disk)).frontier.root
     let report = try #require(
-      try log.erase(ErasureSample.plan(through: log.head) { _, _ in .erase }))
-    #expect(report.completed[ErasureSample.user]?.erased == 3)
+      try log.erase(ErasureSample.plan(through: log.head) { _, _ in true }))
+    #expect(report.users[ErasureSample.user]?.erased == 3)
     #expect(try log.allRecords().map(\.payload.form) == [.retained, .erased, .erased, .retained, .erased])
+    try log.close()
+    #expect(try LogVerifier(directory: dataDirectory, disk: disk).run().root == root)
+  }
+
+  @Test("where one erased user recorded something about another, no key is missed afterwards")
+  func twoUsersInOneStream() throws {
+    let empty = (message(by: 3, in: 4, streamKind: 1).0, [UInt8]())
+    let (disk, log) = try log([
+      registration(3, by: 3), registration(4, by: 3), message(by: 3, in: 4, streamKind: 1), empty, message(by: 4),
+    ])
+    let root = try LogTree(LogReader.open(directory: dataDirectory, disk: disk)).frontier.root
+    let users = [3, 4].map { SealedSample.user($0) }
+    let report = try #require(
+      try log.erase(ErasureSample.plan(through: log.head, users: users) { $0.streamKind == 1 && $0.stream == $1 }))
+    #expect(report.users[users[0]]?.erased == 1 && report.users[users[1]]?.erased == 2)
+    #expect(
+      try log.allRecords().map(\.payload.form)
+        == [.erased, .erased, .erased, .retainedWithSalt, .retainedWithSalt])
     try log.close()
     #expect(try LogVerifier(directory: dataDirectory, disk: disk).run().root == root)
   }
@@ -200,7 +215,7 @@ struct ErasureTests {
     ])
     let root = try LogTree(LogReader.open(directory: dataDirectory, disk: disk)).frontier.root
     _ = try log.erase(
-      ErasureSample.plan(through: log.head) { envelope, _ in envelope.streamKind == 1 ? .erase : .keep })
+      ErasureSample.plan(through: log.head) { envelope, _ in envelope.streamKind == 1 })
     #expect(try log.allRecords().map(\.payload.form) == [.retained, .retained, .erased, .erased, .retained])
     try log.close()
     #expect(try LogVerifier(directory: dataDirectory, disk: disk).run().root == root)
@@ -210,7 +225,7 @@ struct ErasureTests {
   func emptyPayload() throws {
     let empty = (message(by: 3).0, [UInt8]())
     let (disk, log) = try log([registration(3, by: 3), empty, message(by: 3)])
-    _ = try log.erase(ErasureSample.plan(through: log.head) { _, _ in .erase })
+    _ = try log.erase(ErasureSample.plan(through: log.head) { _, _ in true })
     let all = try log.allRecords()
     #expect(all.map(\.payload.form) == [.erased, .retainedWithSalt, .erased] && all[1].payload.retained == [])
     try log.close()

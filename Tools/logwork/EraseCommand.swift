@@ -5,8 +5,8 @@ import EventLogSimulation
 import Foundation
 import Synchronization
 
-/// Copies a log and erases one user in the copy, to show that tree heads and proofs remain valid. The server has no
-/// such command yet.
+/// Copies a log and erases one user in the copy, to show that tree heads and proofs remain valid. It shares no code with
+/// the erasure that the server does.
 struct EraseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "erase", abstract: "Copy a log, and erase the payloads of everything that one user did.")

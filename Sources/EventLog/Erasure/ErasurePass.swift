@@ -69,7 +69,7 @@ struct ErasurePass {
       let records = try changed(source.block(source.index.location(at: block)), keys)
       for record in records {
         guard let user = plan.user(of: record.envelope) else { continue }
-        report.users[user]?.count(record, plan.choice(record.envelope, user))
+        report.users[user]?.count(record)
       }
       if isChanged { survey.add(records, unresolved: []) }
     }
