@@ -222,7 +222,7 @@ def test_the_first_screen_of_the_readme_has_the_two_commands():
     assert "Tools/serve" in first_screen and "Tools/test" in first_screen
 
 
-COMMANDS = ["", "serve", "import", "replay", "backup", "restore", "doctor", "users", "users show",
+COMMANDS = ["", "serve", "import", "replay", "backup", "restore", "erase", "doctor", "users", "users show",
             "rooms list", "sessions list", "devices show", "audit", "log", "log stat", "log verify", "log inspect", "log seal",
             "log checkpoint", "log prove", "log check-proof", "push", "push explain", "settings"]
 

@@ -9,8 +9,9 @@ struct Hansard: AsyncParsableCommand {
     version: Version.text,
     subcommands: [
       ServeCommand.self, ImportCommand.self, ReplayCommand.self, AuditCommand.self, LogCommand.self,
-      BackupCommand.self, RestoreCommand.self, DoctorCommand.self, UsersCommand.self, RoomsCommand.self,
-      SessionsCommand.self, DevicesCommand.self, PushCommand.self, SettingsCommand.self, ContractCommand.self,
+      BackupCommand.self, RestoreCommand.self, EraseCommand.self, DoctorCommand.self, UsersCommand.self,
+      RoomsCommand.self, SessionsCommand.self, DevicesCommand.self, PushCommand.self, SettingsCommand.self,
+      ContractCommand.self,
       ErrorsCommand.self,
     ])
 }

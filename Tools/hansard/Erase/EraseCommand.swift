@@ -1,0 +1,93 @@
+import ArgumentParser
+import ChatDomain
+import ChatPrimitives
+import EventLog
+import EventStore
+
+/// `hansard erase`: does for a stopped server what a running one does in the background.
+struct EraseCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "erase",
+    abstract: "Removes what deleted users wrote from the log of a stopped server.",
+    discussion: """
+      A running server does this by itself, slowly, so that it disturbs nobody. Use this if the server is stopped, or must \
+      not be started before the log is clean. It needs exclusive use of the data directory. An interrupted run continues \
+      where it stopped. Start the server afterwards: it removes the files and the read models' content of these users, and \
+      records that the erasures are complete.
+      """)
+
+  @OptionGroup var data: DataOption
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  func run() async throws {
+    try await ToolError.report {
+      // A mistyped directory gives an error instead of a new log.
+      _ = try data.openLog()
+      let log = try EmbeddedLog.open(
+        directory: data.directory, options: LogOptions(preparesAhead: false, sealsInBackground: false))
+      let pending = try pending(in: log)
+      let report = pending.users.isEmpty ? nil : try erase(pending.users, in: log)
+      try log.close()
+      try print(report, held: pending.held.sorted())
+    }
+  }
+
+  private func pending(in log: EmbeddedLog) throws -> PendingErasures {
+    let bar = ProgressBar("looking for deleted users", total: log.head.value, unit: .items("events"))
+    defer { bar.finish() }
+    return try PendingErasures(in: log) { bar.update($0.value) }
+  }
+
+  private func erase(_ users: [UserID: LogPosition], in log: EmbeddedLog) throws -> ErasureReport? {
+    try log.roll()
+    try seal(log)
+    let bar = ProgressBar("erasing", total: nil, unit: .items("segments"))
+    defer { bar.finish() }
+    return try log.erase(ErasurePlan(erasing: users, in: log), progress: { bar.update($0, of: $1) })
+  }
+
+  private func seal(_ log: EmbeddedLog) throws {
+    let bar = ProgressBar("sealing", total: UInt64(try log.segmentsToSeal()), unit: .items("segments"))
+    defer { bar.finish() }
+    var sealed: UInt64 = 0
+    while try log.sealNext() {
+      sealed += 1
+      bar.update(sealed)
+    }
+  }
+
+  private func print(_ report: ErasureReport?, held: [UserID]) throws {
+    let users = (report?.users ?? [:]).sorted { $0.key.text < $1.key.text }
+    let output = ByteOutput()
+    if json {
+      try output.line(
+        .object([
+          (
+            "erased",
+            .list(
+              users.map { user, counts in
+                .object([
+                  ("user", .text(user.text)), ("erasedRecords", .number(counts.erased)),
+                  ("keptRecords", .number(counts.kept)),
+                ])
+              })
+          ), ("held", .list(held.map { .text($0.description) })),
+          ("segmentsRewritten", .number(UInt64(report?.rewritten ?? 0))),
+        ]))
+    } else {
+      for (user, counts) in users {
+        try output.line(
+          "erased \(user.text): \(Quantity.count(counts.erased)) records without content, "
+            + "\(Quantity.count(counts.kept)) kept for others")
+      }
+      for user in held { try output.line("held \(user): a legal hold makes the erasure wait") }
+      try output.line(
+        users.isEmpty
+          ? "nothing to erase"
+          : "rewrote \(Quantity.count(report?.rewritten ?? 0)) segments; start the server to complete the erasures")
+    }
+    try output.flush()
+  }
+}
