@@ -2,6 +2,7 @@ import ArgumentParser
 import ChatPrimitives
 import ChatService
 import EventLog
+import EventStore
 import MediaFiles
 
 /// `hansard backup`: copies what cannot be made again, beside a running server.
@@ -31,20 +32,28 @@ struct BackupCommand: AsyncParsableCommand {
       _ = try ServerKeys.load(directory: data.directory, log: reader.identity.bytes, mayCreate: false)
       let (folder, lock) = try BackupFolder.forWriting(to)
       defer { withExtendedLifetime(lock) {} }
-      let log = try copyLog(reader, to: folder)
+      let previous = try previous(folder, reader)
+      let log = try copyLog(reader, to: folder, sharingWith: previous?.path)
       let media = try DataCopy.copyMedia(from: data.directory + "/media", to: folder.media)
+      let copy = MediaCopy(from: data.directory + "/media", to: folder.media)
+      // Before this backup counts, because the next one no longer looks at these events.
+      var pruned = try mustForget(reader, since: previous?.head) ? copy.removeOthers() : 0
       try folder.complete(log.copy)
-      let pruned =
-        prune ? try MediaCopy(from: data.directory + "/media", to: folder.media).removeOthers() : 0
+      if prune { pruned += try copy.removeOthers() }
       try report(log.report, media, pruned)
       if let damage = DataCopy.damage(in: media) { throw damage }
     }
   }
 
+  /// Whether an erasure was completed since the backup before. Then its uploaded files have to leave the backup.
+  private func mustForget(_ reader: LogReader, since position: LogPosition?) throws -> Bool {
+    guard let position else { return false }
+    return try PendingErasures.completes(in: reader, after: position)
+  }
+
   private func copyLog(
-    _ reader: LogReader, to folder: BackupFolder
+    _ reader: LogReader, to folder: BackupFolder, sharingWith previous: String?
   ) throws -> (copy: String, report: LogCopy.Report) {
-    let previous = try self.previous(folder, reader)
     let copy = try folder.makeCopy(head: reader.head)
     do {
       return (copy, try DataCopy.copyLog(reader, from: data.directory, to: copy, sharingWith: previous))
@@ -68,14 +77,15 @@ struct BackupCommand: AsyncParsableCommand {
   }
 
   /// The backup before this one. It must be an earlier state of the same log: otherwise it is the only copy of something.
-  private func previous(_ folder: BackupFolder, _ reader: LogReader) throws -> String? {
+  /// - Returns: its path, nil if it cannot be read; and its head. Nil if there is none.
+  private func previous(_ folder: BackupFolder, _ reader: LogReader) throws -> (path: String?, head: LogPosition)? {
     guard let current = folder.current else { return nil }
     let earlier: LogReader
     do {
       earlier = try LogReader.open(directory: current)
     } catch {
       Terminal.printError("hansard: the backup in \(to) cannot be read, so everything is copied again. \(error)\n")
-      return nil
+      return (nil, .origin)
     }
     guard earlier.identity == reader.identity else {
       throw ToolError(
@@ -88,7 +98,7 @@ struct BackupCommand: AsyncParsableCommand {
         because: "the backup has \(earlier.head) events and the log only \(reader.head), so the log has lost some",
         next: "restore the backup into another data directory, or name another directory with --to")
     }
-    return current
+    return (current, earlier.head)
   }
 
   private func report(_ log: LogCopy.Report, _ media: MediaCopy.Report, _ pruned: Int) throws {
