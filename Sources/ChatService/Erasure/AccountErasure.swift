@@ -27,7 +27,13 @@ struct AccountErasure {
     let holds = try await chat.legalHolds(after: nil, limit: Limits.legalHolds).holds
     guard try await !chat.isHeld(user, under: holds) else { return false }
     try await removeFiles(files)
-    guard let erasure = try await records?.erasedRecords(of: user, deleted: deleted) else { return false }
+    guard let records else { return false }
+    guard let erasure = try await records.erasedRecords(of: user, deleted: deleted) else {
+      // A hold may have been placed before the request and after the check above. Later ones withdraw it by themselves.
+      let holds = try await chat.legalHolds(after: nil, limit: Limits.legalHolds).holds
+      if try await chat.isHeld(user, under: holds) { records.withdrawAll() }
+      return false
+    }
     _ = try await chat.perform(chat.erasing(.user(user, .deletion(.completeErasure(erasure)))))
     return true
   }
