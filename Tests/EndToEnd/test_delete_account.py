@@ -105,11 +105,14 @@ def test_a_place_without_other_members_is_deleted(world):
     alone = anna.room("Notes")
     office = anna.workspace("Office")
     office.take_in(world, ben)
-    news = anna.channel(office)
+    news, empty = anna.channel(office), anna.channel(office, "Empty")
+    ben.post(f"{news.path}/join")
     delete_me(anna)
     world.admin.refused("room_not_found", "PATCH", alone.path, {"name": "Nobody's"})
     assert ben.get(office.path)["role"] == "owner"
-    assert news.id in [room["id"] for room in ben.get(f"{office.path}/channels")["rooms"]]
+    channels = [room["id"] for room in ben.get(f"{office.path}/channels")["rooms"]]
+    assert news.id in channels and empty.id not in channels
+    assert ben.see(news)["role"] == "owner"
 
 
 def test_a_legal_hold_makes_the_erasure_wait(world):

@@ -80,7 +80,7 @@ extension ChatService {
     guard let reset = PasswordResetTokens(keys).reset(in: token) else { throw .invalid(.passwordResetInvalid) }
     let (row, credential) = try await passwordHolder(reset.user)
     // An older log, restored from a backup, may not have the user.
-    guard let row else { throw .invalid(.passwordResetInvalid) }
+    guard let row, row.deleted == nil else { throw .invalid(.passwordResetInvalid) }
     let current = credential?.version ?? 0
     // A useless token must not cost any hashing. The token that set the current version may arrive again with the same
     // password, however late: the decision distinguishes such a retry from a used token.

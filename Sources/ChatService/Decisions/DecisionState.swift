@@ -179,8 +179,8 @@ extension DecisionState {
     if case .user(actor, .deletion(.deleteAccount)) = request.operation, isDeleted(actor) { return }
     guard case .registered(let user) = users[actor]?.state else {
       if context.session != nil { throw .sessionEnded }
-      // A token of another issuer, which has no session.
-      if isDeleted(actor) { throw .accountDisabled }
+      // A refresh, or a token of another issuer, which has no session.
+      if isDeleted(actor) { throw .userNotFound }
       return
     }
     if let session = context.session {
