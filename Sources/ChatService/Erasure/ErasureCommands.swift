@@ -1,6 +1,7 @@
 package import ChatDomain
 package import ChatPrimitives
 import ChatProjections
+import EventStore
 
 extension ChatService {
   /// Proves that the account's owner asks for its deletion.
@@ -57,6 +58,9 @@ extension ChatService {
   // MARK: - The server's own commands
 
   func erasing(_ operation: ChatCommand.Operation) -> Request { Request(Principal(service: eraser), operation) }
+
+  /// Runs something on the writer's thread, between two commands.
+  package func runOnWriter(_ body: @escaping @Sendable () -> Void) { pipeline.maintain { _ in body() } }
 
   /// The service ID that the log has for what the erasure does.
   private var eraser: ServiceID {

@@ -35,7 +35,7 @@ struct ServeMetrics: Sendable {
   }
 
   /// The options of the log, which knows no metrics.
-  func logOptions(_ logger: Logger) -> LogOptions {
+  func logOptions(_ sealing: ErasureService.SealObserver, _ logger: Logger) -> LogOptions {
     let failures = factory.counter(.sealFailures)
     var options = LogOptions(onSealingFailure: { error in
       failures.increment()
@@ -44,7 +44,10 @@ struct ServeMetrics: Sendable {
     })
     let (syncs, seals) = (factory.timer(.syncSeconds), factory.timer(.sealSeconds))
     options.onSync = { syncs.record($0) }
-    options.onSealed = { seals.record($0) }
+    options.onSealed = { duration in
+      seals.record(duration)
+      sealing.call()
+    }
     return options
   }
 }

@@ -47,7 +47,8 @@ struct ServeRun {
     pushingTo push: PushDestination?, _ certificate: TLSConfiguration?, _ metrics: ServeMetrics
   ) async throws {
     let logger = settings.log.logger()
-    let log = try EmbeddedLog.open(directory: settings.data, options: metrics.logOptions(logger))
+    let sealing = ErasureService.SealObserver()
+    let log = try EmbeddedLog.open(directory: settings.data, options: metrics.logOptions(sealing, logger))
     report(log.recovery, to: logger)
     let gate = StartGate()
     var configuration = configuration(certificate, metrics, logger)
@@ -57,7 +58,7 @@ struct ServeRun {
     do {
       try await HansardServer.run(gate, configuration, logger: logger) { [configuration] port in
         running.withLock { $0 = .opening }
-        let service = try await start(log, pushingTo: push, gate, configuration, logger)
+        let service = try await start(log, sealing, pushingTo: push, gate, configuration, logger)
         running.withLock { $0 = .running(service) }
         metrics.sample(StatusMetrics(service.opened.chat, log, service.pushing, metrics.factory))
         announce(port, isNew: isNew)
@@ -84,7 +85,7 @@ struct ServeRun {
     let pushing: PushService?
     let collection: MediaCollection
     let scheduler: MessageScheduler
-    let eraser: Eraser
+    let erasure: ErasureService
     let watch: ClockWatch
     let storage: StorageWatch
     let fetcher: KeySetFetcher
@@ -99,14 +100,14 @@ struct ServeRun {
       await running.watch.stop()
       await running.storage.stop()
       await running.collection.stop()
-      await running.eraser.stop()
+      try await running.erasure.stop()
       try await close(running.opened, running.pushing, running.scheduler)
     }
   }
 
   /// Opens the data, then lets requests in.
   private func start(
-    _ log: EmbeddedLog, pushingTo push: PushDestination?, _ gate: StartGate,
+    _ log: EmbeddedLog, _ sealing: ErasureService.SealObserver, pushingTo push: PushDestination?, _ gate: StartGate,
     _ configuration: HansardServer.Configuration, _ logger: Logger
   ) async throws -> Running {
     let opened = try await open(log, gate, configuration, logger)
@@ -123,10 +124,10 @@ struct ServeRun {
     }
     let collection = MediaCollection(of: opened.chat, logger: logger)
     let scheduler = MessageScheduler(opened.chat, logger: logger)
-    let eraser = Eraser(opened.chat, records: nil, logger: logger)
+    let erasure = ErasureService(opened.chat, log, sealing, logger: logger)
     let fetcher = KeySetFetcher()
     let running = Running(
-      opened: opened, pushing: pushing, collection: collection, scheduler: scheduler, eraser: eraser,
+      opened: opened, pushing: pushing, collection: collection, scheduler: scheduler, erasure: erasure,
       watch: ClockWatch(opened.chat.clock), storage: StorageWatch(opened.chat.storage), fetcher: fetcher)
     do {
       try await serve(opened, pushing, fetcher, gate, configuration, logger)
