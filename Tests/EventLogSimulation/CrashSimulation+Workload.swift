@@ -5,12 +5,13 @@ extension CrashSimulation {
   /// Performs one random step of the workload.
   /// - Returns: false if a fault made the log fail.
   func performStep() throws(SimulationFailure) -> Bool {
-    switch random.below(22) {
+    switch random.below(24) {
     case 0..<13: return try append()
     case 13..<15: return try idle()
     case 15..<17: return try readBack()
     case 17: return try readConcurrently()
     case 18..<20: return try seal()
+    case 20..<22: return try erase()
     default: return try reopen()
     }
   }

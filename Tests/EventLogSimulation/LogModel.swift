@@ -9,6 +9,8 @@ struct LogModel {
   private(set) var acknowledged: UInt64 = 0
   /// The last durable position that the superblock must hold.
   private(set) var noted: UInt64 = 0
+  /// The users whose erasure began, each with the last position up to which it is complete.
+  private var erasures: [UUIDBytes: LogPosition] = [:]
   /// Counts blocks, so that a second attempt at a position differs from the first.
   private var attempt: UInt64 = 0
 
@@ -47,6 +49,31 @@ struct LogModel {
     acknowledged = head
   }
 
+  /// The number of different streams.
+  static let users = 5
+
+  /// The owner of a stream, if it is a user's.
+  static func user(_ number: UInt64) -> UUIDBytes { UUIDBytes(high: 7, low: number) }
+
+  /// From now on, records in the user's stream can be erased. The user is the author of none.
+  mutating func beginErasing(_ user: UUIDBytes) { erasures[user] = erasures[user] ?? .origin }
+
+  /// Records of the user up to a position must be erased from now on.
+  mutating func endErasing(_ user: UUIDBytes, through last: LogPosition) {
+    erasures[user] = max(erasures[user] ?? .origin, last)
+  }
+
+  /// Whether a record is the submitted one, or what an erasure leaves of it.
+  private func matches(_ record: LogRecord, _ submitted: LogRecord) -> Bool {
+    let envelope = submitted.envelope
+    guard envelope.streamKind == 1, let erased = erasures[envelope.stream], let payload = submitted.payload.retained,
+      !payload.isEmpty
+    else { return record == submitted }
+    if record == submitted { return record.position > erased }
+    let digest = MerkleTree.digest(salt: nil, payload: payload)
+    return record.envelope == envelope && record.payload == .erased(digest: digest.bytes)
+  }
+
   /// - Returns: the flaw of a block; nil if every record is as submitted.
   func flaw(in block: Block) -> String? {
     guard let first = block.records.first, first.position == block.first else {
@@ -55,7 +82,9 @@ struct LogModel {
     for (number, record) in block.records.enumerated() {
       let position = block.first.value + UInt64(number)
       guard position >= 1, position <= submittedHead else { return "position \(position) was never submitted" }
-      guard record == submitted[Int(position - 1)] else { return "the record at position \(position) is another" }
+      guard matches(record, submitted[Int(position - 1)]) else {
+        return "the record at position \(position) is another"
+      }
     }
     return nil
   }
@@ -66,7 +95,7 @@ struct LogModel {
     }
     return RecordEnvelope(
       kind: UInt16(position % 40 + 1), payloadVersion: 1, streamKind: UInt8(position % 3 + 1),
-      stream: UUIDBytes(high: 7, low: position % 5), streamVersion: StreamVersion(position),
+      stream: Self.user(position % UInt64(Self.users)), streamVersion: StreamVersion(position),
       time: Self.time(position), actor: field(0), service: field(3), device: field(2), subject: field(1),
       command: UUIDBytes(high: attempt, low: position),
       originalTime: position % 4 == 0 ? Timestamp(milliseconds: Int64(position)) : nil)

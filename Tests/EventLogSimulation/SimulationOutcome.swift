@@ -7,6 +7,8 @@ package struct SimulationOutcome: Sendable, Hashable {
   package var reopenings = 0
   package var sealedSegments = 0
   package var failedSealings = 0
+  package var rewrittenSegments = 0
+  package var failedErasures = 0
   package var powerCuts = 0
   package var kills = 0
   /// Power cuts while the log was recovering from an earlier crash.
@@ -66,7 +68,9 @@ package struct SimulationOutcome: Sendable, Hashable {
     [
       ("points", \.points), ("blocks appended", \.appends), ("records appended", \.records),
       ("logs opened again", \.reopenings),
-      ("segments sealed", \.sealedSegments), ("sealings that failed", \.failedSealings), ("power cuts", \.powerCuts),
+      ("segments sealed", \.sealedSegments), ("sealings that failed", \.failedSealings),
+      ("segments rewritten by erasures", \.rewrittenSegments), ("erasures that failed", \.failedErasures),
+      ("power cuts", \.powerCuts),
       ("processes killed", \.kills),
       ("power cuts during recovery", \.cutsDuringRecovery), ("torn tails cut", \.tornTails),
       ("unacknowledged blocks kept whole", \.unacknowledgedKept), ("logs poisoned", \.poisonings),

@@ -26,7 +26,7 @@ struct ErasurePass {
     guard !plan.users.isEmpty else { return report }
     var keys = AuthorKeys(catalog: catalog, end: plan.last.next)
     try keys.find(Set(plan.users.keys))
-    // Nothing of the users precedes their registrations. A user without one is searched for in the whole log.
+    // Nothing of a user precedes the registration, which is the first record of the user's stream.
     let first = keys.firstRegistration(of: plan.users.keys)
     let all = catalog.all
     guard let last = all.lastIndex(where: { $0.first <= plan.last }) else { return report }
@@ -187,9 +187,13 @@ private struct AuthorKeys {
     for author in missing { registrations.updateValue(found[author], forKey: author) }
   }
 
-  /// The position of the first of these users' registrations; the first position if one of them has none.
+  /// The position of the first of these users' registrations; the first position if the stream of one of them does not
+  /// begin with one.
   func firstRegistration(of users: some Sequence<UUIDBytes>) -> LogPosition {
-    users.map { (registrations[$0] ?? nil)?.position ?? .first }.min() ?? .first
+    let positions = users.map { user in
+      (registrations[user] ?? nil).flatMap { $0.envelope.streamVersion == StreamVersion(1) ? $0.position : nil }
+    }
+    return positions.map { $0 ?? .first }.min() ?? .first
   }
 
   func isRegistered(authorOf record: LogRecord) -> Bool { registration(for: record) != nil }
