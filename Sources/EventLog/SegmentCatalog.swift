@@ -69,7 +69,7 @@ final class SegmentCatalog: Sendable {
     let segment = try opened(position)
     guard let found = try segment.blocks(ofStreams: [stream]) else { return CandidateBlocks(reading: position) }
     return CandidateBlocks(
-      positions: (found[stream] ?? []).filter { $0.last >= position }.map { max($0.first, position) },
+      ranges: (found[stream] ?? []).filter { $0.last >= position }.map { max($0.first, position)...$0.last },
       next: segment.index.next)
   }
 

@@ -2,19 +2,20 @@ package import ChatPrimitives
 
 /// The blocks in a part of the log that can hold records of a stream.
 package struct CandidateBlocks: Sendable, Hashable {
-  /// Positions, in order, whose blocks may hold such records. No other block before `next` holds any.
-  package var positions: [LogPosition]
+  /// The blocks, in order, that may hold such records, as ranges of positions. No other position before `next` holds any.
+  /// When a server erases payloads, it rewrites the segment, and its blocks then begin at other positions.
+  package var ranges: [ClosedRange<LogPosition>]
   /// The position at which the next lookup begins.
   package var next: LogPosition
 
-  init(positions: [LogPosition], next: LogPosition) {
-    self.positions = positions
+  init(ranges: [ClosedRange<LogPosition>], next: LogPosition) {
+    self.ranges = ranges
     self.next = next
   }
 
   /// The result without an index: the block that holds the position has to be read.
   init(reading position: LogPosition) {
-    positions = [position]
+    ranges = [position...position]
     next = position.next
   }
 }
@@ -24,8 +25,11 @@ package struct StreamBlocks {
   private let source: any BlockSource
   private let stream: UUIDBytes
   private let last: LogPosition
+  /// Where the next lookup begins.
   private var position: LogPosition
-  private var pending: ArraySlice<LogPosition> = []
+  private var pending: ArraySlice<ClosedRange<LogPosition>> = []
+  /// The position after the last block that was returned.
+  private var unread: LogPosition = .first
 
   /// - Parameters:
   ///   - first: the position to begin at.
@@ -41,16 +45,32 @@ package struct StreamBlocks {
   /// - Throws: the errors of `BlockSource.block(containing:)`.
   package mutating func next() throws(LogError) -> Block? {
     while true {
-      if let candidate = pending.popFirst() {
-        guard candidate <= last else { return nil }
-        let block = try source.block(containing: candidate)
-        position = max(position, block.last.next)
-        return block
+      if let range = pending.first {
+        let start = max(range.lowerBound, unread)
+        guard start <= range.upperBound else {
+          pending.removeFirst()
+          continue
+        }
+        guard start <= last else { return nil }
+        return try block(containing: start)
       }
       guard position <= last else { return nil }
       let candidates = try source.candidateBlocks(of: stream, from: position)
-      pending = candidates.positions[...]
-      position = candidates.positions.isEmpty ? candidates.next : max(position, candidates.next)
+      pending = candidates.ranges[...]
+      position = candidates.ranges.isEmpty ? candidates.next : max(position, candidates.next)
     }
+  }
+
+  /// Leaves out records that were returned with the block before, if the blocks have changed since.
+  private mutating func block(containing start: LogPosition) throws(LogError) -> Block {
+    var block = try source.block(containing: start)
+    let end = block.last.next
+    if block.first < unread {
+      block.records.removeAll { $0.position < unread }
+      block.first = unread
+    }
+    unread = end
+    position = max(position, end)
+    return block
   }
 }

@@ -58,7 +58,8 @@ package struct PendingErasures: Sendable, Equatable {
     if users[UserID(target)] != nil { held.insert(UserID(target)) }
     var blocks = StreamBlocks(source, stream: target, from: .first, through: source.head)
     while let block = try blocks.next() {
-      for envelope in block.records.map(\.envelope) where envelope.stream == target {
+      for envelope in block.records.map(\.envelope)
+      where envelope.stream == target && envelope.streamKind == StreamKind.room.rawValue {
         for user in [envelope.actor, envelope.subject].compactMap({ $0 }).map(UserID.init) where users[user] != nil {
           held.insert(user)
         }
