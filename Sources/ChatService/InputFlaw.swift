@@ -50,7 +50,7 @@ extension ChatCommand.Operation {
     case .user(_, let command): command.fieldFlaws
     case .room(_, let command): command.fieldFlaws
     case .workspace(_, let command): command.fieldFlaws
-    case .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey: []
+    case .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey, .legalHold: []
     }
   }
 }

@@ -110,7 +110,7 @@ import Testing
       let page = try TimelineQueries(database).messages(of: Self.room, thread: 0, 1...2)
       #expect(page.map(\.text) == ["", "Bob stays"])
       #expect(page.first?.deletedAt != nil && page.first?.editedAt == nil)
-      #expect(try Profiles.nicknames(of: [Self.alice], database) == [Self.alice: ""])
+      #expect(try Profiles.profiles(of: [Self.alice], database) == [Self.alice: Profile(nickname: "", picture: nil)])
     }
     try build(AccountsProjection.self, Self.history).read { (database) throws in
       let accounts = AccountsQueries(database)

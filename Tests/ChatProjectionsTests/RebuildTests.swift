@@ -85,7 +85,7 @@ import Testing
     #expect(shown.key.contains("roomId x'") && shown.key.contains("ordinal "))
 
     try change(folder, RoomsProjection.self, "DELETE FROM profile WHERE nickname = (SELECT MAX(nickname) FROM profile)")
-    try change(folder, RoomsProjection.self, "INSERT INTO profile VALUES (x'00', 'nobody')")
+    try change(folder, RoomsProjection.self, "INSERT INTO profile VALUES (x'00', 'nobody', NULL)")
     report = try rebuild.verify(RoomsProjection.self)
     #expect(report.differenceCount == 2)
     #expect(Set(report.differences.map(\.kind)) == [.missing, .unexpected])

@@ -29,7 +29,10 @@ enum Profiles {
   }
 
   /// The account was deleted. The row stays with an empty nickname, which no other user has.
-  static func forget(_ user: UserID, _ database: Database) throws { try set("", of: user, database) }
+  static func forget(_ user: UserID, _ database: Database) throws {
+    try CachedStatement(database, "INSERT OR REPLACE INTO profile (userId, nickname, picture) VALUES (?, '', NULL)")
+      .run(user)
+  }
 
   /// Omits users without a profile.
   static func profiles(of users: some Sequence<UserID>, _ database: Database) throws -> [UserID: Profile] {

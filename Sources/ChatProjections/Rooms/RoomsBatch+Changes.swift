@@ -96,7 +96,7 @@ extension RoomsBatch {
   /// change for those who still see the user.
   mutating func noteDeletion(of user: UserID) throws {
     guard contents == .everything else { return }
-    try noteNickname(of: user)
+    try noteProfile(of: user)
   }
 
   /// Call this after a user began to hide read markers, or to show them again.
