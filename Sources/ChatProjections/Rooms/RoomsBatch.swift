@@ -58,6 +58,7 @@ struct RoomsBatch {
     case .account(.registered(let registration)):
       try Profiles.apply(ProfileEdit(nickname: registration.nickname), of: user, database)
     case .account(.profileChanged(let edit)):
+      guard !edit.isEmpty else { break }
       try Profiles.apply(edit, of: user, database)
       try noteProfile(of: user)
     case .account(.preferencesSet(let edit)):
