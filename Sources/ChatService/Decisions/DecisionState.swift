@@ -97,7 +97,10 @@ extension DecisionState {
     case .alreadyDone(let stamp): return repeated(stamp)
     case .record(let decided, _), .recordAgain(let decided):
       var events = decided.map { ChatEvent.user(user, $0) }
-      if case .deletion(.deleteAccount) = command { events = departures(of: user) + events }
+      if case .deletion(.deleteAccount) = command {
+        events = departures(of: user) + events
+        try UserDecider.checkDeletion(events: events.count)
+      }
       if case .devices(.set(let device, let description)) = command {
         events += UserDecider.movedTokens(to: device, description, of: user, self)
       }
