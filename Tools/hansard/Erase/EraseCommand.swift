@@ -3,6 +3,7 @@ import ChatDomain
 import ChatPrimitives
 import EventLog
 import EventStore
+import Foundation
 
 /// `hansard erase`: does for a stopped server what a running one does in the background.
 struct EraseCommand: AsyncParsableCommand {
@@ -12,8 +13,9 @@ struct EraseCommand: AsyncParsableCommand {
     discussion: """
       A running server does this by itself, slowly, so that it disturbs nobody. Use this if the server is stopped, or must \
       not be started before the log is clean. It needs exclusive use of the data directory. An interrupted run continues \
-      where it stopped. Start the server afterwards: it removes the files and the read models' content of these users, and \
-      records that the erasures are complete.
+      where it stopped. The read models are deleted, because they were built from what is erased; the server builds them \
+      again when it starts, and records that the erasures are complete. Files that nobody uses any more are deleted by its \
+      daily collection.
       """)
 
   @OptionGroup var data: DataOption
@@ -29,6 +31,7 @@ struct EraseCommand: AsyncParsableCommand {
         directory: data.directory, options: LogOptions(preparesAhead: false, sealsInBackground: false))
       let pending = try pending(in: log)
       let report = pending.users.isEmpty ? nil : try erase(pending.users, in: log)
+      if !pending.users.isEmpty { try removeReadModels() }
       try log.close()
       try print(report, held: pending.held.sorted())
     }
@@ -46,6 +49,12 @@ struct EraseCommand: AsyncParsableCommand {
     let bar = ProgressBar("erasing", total: nil, unit: .items("segments"))
     defer { bar.finish() }
     return try log.erase(ErasurePlan(erasing: users, in: log), progress: { bar.update($0, of: $1) })
+  }
+
+  /// The server finds what to remove from them in the log, where it is erased now.
+  private func removeReadModels() throws {
+    let path = data.directory + "/views"
+    if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
   }
 
   private func seal(_ log: EmbeddedLog) throws {
