@@ -94,8 +94,8 @@ def test_what_the_user_wrote_goes_and_what_others_wrote_stays(world):
     page = ben.get(f"{room.path}/messages")
     gone, kept = page["messages"]
     assert gone["id"] == mine["id"] and gone["deletedAt"] and gone["senderId"] == anna.id
-    assert {"id": anna.id, "nickname": "", "isDeleted": True} in page["users"]
-    wait_until(lambda: not ben.get(room.message(kept["id"]))["reactions"], "the reaction is still there")
+    assert {"id": anna.id, "nickname": "", "picture": None, "isDeleted": True} in page["users"]
+    wait_until(lambda: not ben.get(room.message(kept["id"])).get("reactions"), "the reaction is still there")
     assert ben.get("/v1/search", q="pours")["results"] == []
     assert ben.see(room)["unreadCount"] == 0
 
@@ -173,6 +173,8 @@ def test_no_file_has_anything_of_the_user(own_world, words):
     delete_me(anna)
     # The log ends a segment early for this, so the erasure completes without more messages.
     wait_until(lambda: erasure(own_world, anna.id)["state"] == "complete", "the erasure is not complete")
+    hold = f"/v1/admin/legal-holds/users/{anna.id}"
+    own_world.admin.refused("already_erased", "PUT", hold, {"reason": "too late"})
     done = erasure(own_world, anna.id)["erased"]
     assert done["erasedRecords"] > 0 and done["position"] > 0
     own_world.server.stop()

@@ -207,7 +207,7 @@ struct ErasureFailureTests {
       guard done == step else { return }
       #expect(throws: Never.self) { _ = try log.erase(ErasureSample.plan(through: log.head)) }
     }
-    _ = try LogVerifier(directory: "/copy", disk: disk).run()
+    _ = try LogVerifier(directory: "/copy", disk: disk, key: try SealedSample.key(disk).verifier).run()
     let copied = try LogReader.open(directory: "/copy", disk: disk).allRecords()
     #expect(copied == (try ErasureSample.expected(before)))
   }
@@ -224,6 +224,6 @@ struct ErasureFailureTests {
     #expect(erased.rewritten > 4 && report.linkedSegments == erased.segments - erased.rewritten)
     let texts = ErasureSample.texts(before)
     #expect(ErasureSample.files(disk, with: texts).allSatisfy { $0.hasPrefix("/one/") })
-    _ = try LogVerifier(directory: "/two", disk: disk).run()
+    _ = try LogVerifier(directory: "/two", disk: disk, key: try SealedSample.key(disk).verifier).run()
   }
 }

@@ -4,7 +4,7 @@ import Testing
 /// The short run of the simulation. `Tools/simulate` does the long runs.
 @Suite("Simulated crashes, faults and damage")
 struct SimulationTests {
-  @Test("no promise is broken on hostile disks", arguments: [UInt64(1), 101, 201])
+  @Test("no promise is broken on hostile disks", arguments: [UInt64(1), 201, 301])
   func sweep(firstSeed: UInt64) throws {
     let outcome = try SimulationSweep(firstSeed: firstSeed, points: 100).run(threads: 1)
     #expect(outcome.points == 100)

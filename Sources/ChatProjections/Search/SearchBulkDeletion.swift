@@ -61,7 +61,8 @@ enum SearchBulkDeletion {
 
   // MARK: - Comparison
 
-  /// Compares a file with unfinished deletions as if they were finished.
+  /// Compares a file with unfinished deletions as if they were finished. Of what is deleted, only the place counts: how long
+  /// a text was is not known after a rebuild from a log in which it is erased.
   static func comparison(of table: String) -> TableComparison {
     switch table {
     case "closing": return .none
@@ -69,11 +70,11 @@ enum SearchBulkDeletion {
     case "wording":
       return .selected(
         """
-        SELECT position, isGone OR isClosed, room, thread, ordinal,
-          iif(isClosed, zeroblob(length(sender)), sender), sentAt, hasMedia,
-          iif(isClosed, zeroblob(length(type)), type), nameBytes, iif(isClosed, zeroblob(length(text)), text),
-          iif(isClosed, zeroblob(length(extra)), extra)
-        FROM (SELECT *, EXISTS (SELECT 1 FROM closing WHERE closing.room = wording.room) AS isClosed FROM wording)
+        SELECT position, isHidden, room, thread, ordinal, iif(isHidden, x'', sender), sentAt, iif(isHidden, 0, hasMedia),
+          iif(isHidden, x'', type), iif(isHidden, 0, nameBytes), iif(isHidden, x'', text), iif(isHidden, x'', extra)
+        FROM (
+          SELECT *, isGone OR EXISTS (SELECT 1 FROM closing WHERE closing.room = wording.room) AS isHidden FROM wording
+        )
         """, key: 1)
     default: return .rows
     }

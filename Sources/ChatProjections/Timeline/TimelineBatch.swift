@@ -147,7 +147,7 @@ struct TimelineBatch {
       """
       UPDATE message SET editedAt = NULL
       WHERE roomId = ? AND thread = ? AND ordinal = ? AND editedAt IS NOT NULL
-        AND sender IN (SELECT userId FROM profile WHERE nickname = '')
+        AND EXISTS (SELECT 1 FROM profile WHERE userId = message.sender AND nickname = '')
       """
     ).run(room, location)
   }

@@ -57,6 +57,9 @@ struct RecipientsWriter {
       // The events after this one remove the devices. Notifications that wait are abandoned.
       try CachedStatement(database, "INSERT OR IGNORE INTO disabledUser (userId) VALUES (?)").run(user)
       try CachedStatement(database, "DELETE FROM pushPreference WHERE userId = ?").run(user)
+      try CachedStatement(
+        database, "UPDATE pushContent SET senderNickname = '', isDeleted = 1 WHERE sender = ?"
+      ).run(user)
     case .account(.registered), .account(.profileChanged), .account(.emailSet), .logins, .sessions, .media, .blocks,
       .deletion(.erased), .erased:
       break

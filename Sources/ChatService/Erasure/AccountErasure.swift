@@ -20,22 +20,27 @@ struct AccountErasure {
   let records: (any RecordErasing)?
 
   /// What others see goes first. The files and the log wait while a legal hold is in force.
+  /// - Parameter uploads: the SHA-256 of each file that the user uploaded, if an earlier run has erased the writings. No
+  ///   later event adds to them.
   /// - Returns: false if something is left.
-  func run() async throws(ServiceError) -> Bool {
-    let files = try await eraseWritings()
+  func run(_ uploads: inout Set<[UInt8]>?) async throws(ServiceError) -> Bool {
+    let files: Set<[UInt8]>
+    if let uploads { files = uploads } else { files = try await eraseWritings() }
+    uploads = files
     try await waitForReadModels()
-    let holds = try await chat.legalHolds(after: nil, limit: Limits.legalHolds).holds
-    guard try await !chat.isHeld(user, under: holds) else { return false }
-    try await removeFiles(files)
+    guard try await !isHeld(), try await removeFiles(files) else { return false }
     guard let records else { return false }
     guard let erasure = try await records.erasedRecords(of: user, deleted: deleted) else {
       // A hold may have been placed before the request and after the check above. Later ones withdraw it by themselves.
-      let holds = try await chat.legalHolds(after: nil, limit: Limits.legalHolds).holds
-      if try await chat.isHeld(user, under: holds) { records.withdrawAll() }
+      if try await isHeld() { records.withdrawAll() }
       return false
     }
     _ = try await chat.perform(chat.erasing(.user(user, .deletion(.completeErasure(erasure)))))
     return true
+  }
+
+  private func isHeld() async throws(ServiceError) -> Bool {
+    try await chat.isHeld(user, under: try await chat.legalHolds(after: nil, limit: Limits.legalHolds).holds)
   }
 
   // MARK: - Steps
@@ -66,13 +71,16 @@ struct AccountErasure {
   }
 
   /// Nothing refers to a file any more, except other users' uploads of the same content.
-  private func removeFiles(_ hashes: Set<[UInt8]>) async throws(ServiceError) {
+  /// - Returns: false if a legal hold was placed meanwhile.
+  private func removeFiles(_ hashes: Set<[UInt8]>) async throws(ServiceError) -> Bool {
     for bytes in hashes {
+      if try await isHeld() { return false }
       guard let hash = ContentHash(bytes) else { continue }
       _ = try await chat.failing {
         try await chat.media.remove(hash) { try await chat.mediaRows { try !$0.unused([bytes]).isEmpty } }
       }
     }
+    return true
   }
 
   /// Waits until no read model has anything of the user, also not in its write-ahead log.

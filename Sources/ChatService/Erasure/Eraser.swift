@@ -31,11 +31,13 @@ package final class Eraser: Sendable {
     }
     post.yield()
     running = Task {
+      /// The uploads of the users whose writings were erased since the start.
+      var uploads: [UserID: Set<[UInt8]>] = [:]
       for await _ in mailbox {
         var pause = Self.firstPauseMilliseconds
         while !Task.isCancelled {
           do throws(ServiceError) {
-            try await Self.eraseAll(chat, records, logger)
+            try await Self.eraseAll(chat, records, &uploads, logger)
             break
           } catch {
             if Task.isCancelled { return }
@@ -62,27 +64,35 @@ package final class Eraser: Sendable {
   /// Those that are not complete afterwards are tried again when an account is deleted or a hold lifted, and when `wake`
   /// is called.
   private static func eraseAll(
-    _ chat: ChatService, _ records: (any RecordErasing)?, _ logger: Logger
+    _ chat: ChatService, _ records: (any RecordErasing)?, _ uploads: inout [UserID: Set<[UInt8]>], _ logger: Logger
   ) async throws(ServiceError) {
     var position = LogPosition.origin
+    var failure: ServiceError?
     while true {
       let page = try await chat.accounts { [position] accounts in
         try accounts.pendingErasures(after: position, limit: Self.pageLimit).map { row in
           (row: row, registered: try accounts.user(row.user)?.registered.position ?? .first)
         }
       }
-      guard !page.isEmpty else { return }
+      guard !page.isEmpty else { break }
       for (row, registered) in page {
         position = row.state.deleted.position
         let erasure = AccountErasure(
           chat: chat, user: row.user, deleted: position, registered: registered, records: records)
         let metadata: Logger.Metadata = ["user": "\(row.user)"]
-        if try await erasure.run() {
-          logger.info("the erasure of a deleted account is complete", metadata: metadata)
-        } else {
-          logger.debug("the erasure of a deleted account is not complete yet", metadata: metadata)
+        do throws(ServiceError) {
+          if try await erasure.run(&uploads[row.user]) {
+            uploads[row.user] = nil
+            logger.info("the erasure of a deleted account is complete", metadata: metadata)
+          } else {
+            logger.debug("the erasure of a deleted account is not complete yet", metadata: metadata)
+          }
+        } catch {
+          // The others need not wait for this one.
+          failure = error
         }
       }
     }
+    if let failure { throw failure }
   }
 }
