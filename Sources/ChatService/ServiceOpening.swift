@@ -24,7 +24,7 @@ package struct ServiceOpening: Sendable {
   /// Less free space than this is reported as low.
   package var lowStorageBytes = StorageSpace.defaultLowBytes
   /// Called once, when the log accepts nothing more.
-  package var onLogFailure: @Sendable () -> Void = {}
+  package var onLogFailure: @Sendable (StorageSpace) -> Void = { _ in }
   /// The clock of the service.
   package var clock = CheckedClock.Source.system
   package var logger: Logger
@@ -36,6 +36,9 @@ package struct ServiceOpening: Sendable {
     self.tokenLifetimeMilliseconds = tokenLifetimeMilliseconds
     self.logger = logger
   }
+
+  /// How long an ended session is remembered, so that its access tokens and its signed URLs are refused, in milliseconds.
+  private var endedSessionMilliseconds: Int64 { max(tokenLifetimeMilliseconds, MediaSignatures.longestMilliseconds) }
 
   /// The wait before another attempt to read the decision state, in milliseconds.
   private static let restorePauseMilliseconds = 500
@@ -129,14 +132,14 @@ package struct ServiceOpening: Sendable {
         [directory] + ["log", "views", "media"].map { "\(directory)/\($0)" }, lowBytes: lowStorageBytes, logger: logger)
     }
     let (ids, state, ended) = try await restore(readModels, head, lastTime, clock, progress)
-    let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, users: state.users, ended: ended)
+    let gate = SessionGate(lifetimeMilliseconds: endedSessionMilliseconds, users: state.users, ended: ended)
     let pipeline = CommitPipeline(
       store: store, machine: state, lastTime: lastTime, metrics: CommitMetrics(metrics), clock: { clock.now }
     ) { [onLogFailure] reason in
       logger.critical(
         "the log accepts no more events; reads continue. Remove the cause, then restart the server",
         metadata: ["reason": "\(reason)"])
-      onLogFailure()
+      onLogFailure(storage)
     }
     progressThrottle.connect { position in pipeline.maintain { $0.forget(through: position) } }
     let pool = NIOThreadPool(numberOfThreads: PasswordHasher.threads)
@@ -150,7 +153,7 @@ package struct ServiceOpening: Sendable {
     return Opened(chat: chat, log: store.log, keys: keys, pool: pool)
   }
 
-  /// Reads the decision state, and the ended sessions whose tokens may still be valid, from the read models at the
+  /// Reads the decision state, and the ended sessions whose tokens or URLs may still be valid, from the read models at the
   /// log's head. If a file turns out to be damaged, its runner rebuilds it, and everything is read again.
   private func restore(
     _ readModels: ReadModels, _ head: LogPosition, _ lastTime: Timestamp, _ clock: CheckedClock,
@@ -158,14 +161,14 @@ package struct ServiceOpening: Sendable {
   ) async throws -> (KnownIDs, DecisionState, [EndedSession]) {
     while true {
       do {
-        return try await Self.blocking { [quotas, rules, tokenLifetimeMilliseconds] in
+        return try await Self.blocking { [quotas, rules, endedSessionMilliseconds] in
           let known = try readModels.ids.readBlocking { try $0.restoreFilter() }
           let ids = KnownIDs(known.filter, newest: known.position)
           let source = DecisionStateSource(readModels)
           let state = try DecisionState(
             restoring: source, knownIDs: ids, floor: head, quotas: quotas, rules: rules, at: clock.now)
-          let oldestToken = min(clock.now, lastTime).adding(milliseconds: -tokenLifetimeMilliseconds)
-          return (ids, state, try source.sessionsEnded(since: oldestToken))
+          let oldest = min(clock.now, lastTime).adding(milliseconds: -endedSessionMilliseconds)
+          return (ids, state, try source.sessionsEnded(since: oldest))
         }
       } catch let error as ProjectionBehind {
         logger.warning(

@@ -3,7 +3,7 @@ package import ChatPrimitives
 package import ChatProjections
 import Synchronization
 
-/// Ended sessions whose access tokens may still be valid by signature, and disabled or deleted accounts, for which other
+/// Ended sessions whose access tokens or signed URLs may still be valid by signature, and disabled or deleted accounts, for which other
 /// issuers' tokens may be valid. Contains only durable events, so that queries can rely on it; the writer checks
 /// commands.
 package final class SessionGate: Sendable {
@@ -14,9 +14,9 @@ package final class SessionGate: Sendable {
 
   private let ended = Mutex<[Ended: End]>([:])
   private let statuses = Mutex<[UserID: AccountStatus]>([:])
-  private let tokenLifetimeMilliseconds: Int64
+  private let lifetimeMilliseconds: Int64
 
-  /// When a session ended, by the clock and by the monotonic clock. It is dropped after its tokens have expired by
+  /// When a session ended, by the clock and by the monotonic clock. It is dropped after these have expired by
   /// both: with only one, it would be dropped too early if the clock is set.
   private struct End {
     let time: Timestamp
@@ -30,18 +30,18 @@ package final class SessionGate: Sendable {
     let position: LogPosition
   }
 
-  /// - Parameter tokenLifetimeMilliseconds: of an access token; an ended session is dropped after that.
-  package init(tokenLifetimeMilliseconds: Int64) {
-    self.tokenLifetimeMilliseconds = tokenLifetimeMilliseconds
+  /// - Parameter lifetimeMilliseconds: of an access token or a signed URL; an ended session is dropped after that.
+  package init(lifetimeMilliseconds: Int64) {
+    self.lifetimeMilliseconds = lifetimeMilliseconds
   }
 
   /// - Parameters:
   ///   - users: the disabled and deleted ones among them are added.
   ///   - sessions: ended sessions whose access tokens may still be valid.
   package convenience init(
-    tokenLifetimeMilliseconds: Int64, users: [UserID: Versioned<UserState>], ended sessions: [EndedSession]
+    lifetimeMilliseconds: Int64, users: [UserID: Versioned<UserState>], ended sessions: [EndedSession]
   ) {
-    self.init(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds)
+    self.init(lifetimeMilliseconds: lifetimeMilliseconds)
     for (id, versioned) in users {
       switch versioned.state {
       case .registered(let user):
@@ -75,8 +75,8 @@ package final class SessionGate: Sendable {
   /// Adds a session that ended at `time`, and from time to time drops those whose tokens have expired.
   package func enter(_ session: SessionID, of user: UserID, at time: Timestamp) {
     ended.withLock { ended in
-      let oldest = time.adding(milliseconds: -tokenLifetimeMilliseconds)
-      let longAgo = ContinuousClock.now - .milliseconds(tokenLifetimeMilliseconds)
+      let oldest = time.adding(milliseconds: -lifetimeMilliseconds)
+      let longAgo = ContinuousClock.now - .milliseconds(lifetimeMilliseconds)
       if ended.count % Self.sweepInterval == 0 {
         ended = ended.filter { $0.value.time >= oldest || $0.value.noted >= longAgo }
       }

@@ -198,7 +198,7 @@ struct ClockTests {
 
   @Test("an ended session stays known while its tokens may be valid, whatever the clock does")
   func endedSessions() {
-    let gate = SessionGate(tokenLifetimeMilliseconds: 900_000)
+    let gate = SessionGate(lifetimeMilliseconds: 900_000)
     let now = Timestamp(milliseconds: 1_800_000_000_000)
     gate.enter(fixed(1), of: fixed(2), at: now)
     // These are enough to trigger a sweep while the clock is ahead.

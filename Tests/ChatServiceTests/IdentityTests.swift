@@ -127,11 +127,11 @@ struct IdentityTests {
     }
     let (disabled, enabled) = (recorded(.account(.disabled), at: 5), recorded(.account(.enabled), at: 6))
     for order in [[disabled, enabled], [enabled, disabled]] {
-      let gate = SessionGate(tokenLifetimeMilliseconds: 1000)
+      let gate = SessionGate(lifetimeMilliseconds: 1000)
       for event in order { gate.take([event]) }
       #expect(!gate.isDisabled(fixed(1)))
     }
-    let gate = SessionGate(tokenLifetimeMilliseconds: 1000)
+    let gate = SessionGate(lifetimeMilliseconds: 1000)
     gate.take([disabled])
     #expect(gate.isDisabled(fixed(1)) && !gate.isDisabled(fixed(2)))
   }
@@ -141,7 +141,7 @@ struct IdentityTests {
     arguments: [(1, false), (2, true)] as [(Int64, Bool)])
   func forgottenSessions(milliseconds: Int64, isForgotten: Bool) async throws {
     let user: UserID = fixed(1)
-    let gate = SessionGate(tokenLifetimeMilliseconds: 1)
+    let gate = SessionGate(lifetimeMilliseconds: 1)
     let time = Timestamp(milliseconds: 1_800_000_000_000)
     let sessions = (0..<300 as Range<UInt64>).map { fixed(1_000 + $0) as SessionID }
     for session in sessions { gate.enter(session, of: user, at: time) }

@@ -5,6 +5,7 @@ import base64
 import os
 import random
 import subprocess
+import time
 
 import pytest
 import requests
@@ -135,17 +136,20 @@ def fill(world, anna, room) -> dict[str, int]:
 
 
 def test_a_server_whose_log_failed_ends_by_itself_and_starts_again_with_space(data, small_disk):
-    server = Server(data, environment=UNLIMITED | {"HANSARD_STORAGE_EXIT_AFTER_FAILURE": "20"}).start()
+    server = Server(data, environment=UNLIMITED | {"HANSARD_STORAGE_EXIT_AFTER_FAILURE": "1"}).start()
     try:
         world = World(server)
         anna = world.user("Anna")
         room = anna.room("Tea")
         acknowledged = fill(world, anna, room)
-        assert len(anna.texts(room)) == 30, "reads continue"
+        # Longer than the server would wait with space.
+        for _ in range(5):
+            time.sleep(1)
+            assert len(anna.texts(room)) == 30, "reads continue while the disk is full"
+        resize(small_disk, LARGE)
         assert server.process.wait(timeout=120) == 2
         assert "event log failed" in server.tail() and "log_full_disk" in server.tail()
         server.kill()
-        resize(small_disk, LARGE)
         server.start()
         shown = {message["id"]: message["position"] for message in timeline(anna, room.id)}
         assert acknowledged and not [id for id, position in acknowledged.items() if shown.get(id) != position]

@@ -26,6 +26,9 @@ package struct MediaSignatures: Sendable {
   /// The user, the session or zeros, and the expiry in milliseconds.
   private static let bodyBytes = 2 * UUIDBytes.byteCount + MemoryLayout<Int64>.size
 
+  /// The longest time for which a URL is valid.
+  package static let longestMilliseconds = 2 * Limits.signedURLMilliseconds
+
   private let key: SymmetricKey
 
   package init(_ keys: ServerKeys) {

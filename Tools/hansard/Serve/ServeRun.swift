@@ -224,9 +224,11 @@ struct ServeRun {
     opening.metrics = configuration.metrics
     opening.lowStorageBytes = settings.storage.lowBytes
     if let exit = configuration.failureExit {
-      opening.onLogFailure = {
+      opening.onLogFailure = { storage in
+        let code = log.poison?.code
         // The open file is the only copy of a file that was deleted from the log: ending the process would lose it.
-        if log.poison?.code != .detached { exit.noteFailure() }
+        guard code != .detached else { return }
+        exit.noteFailure { code == .fullDisk && storage.status.level == .full }
       }
     }
     return try await opening.open(log: log, lastTime: log.lastTime) { progress in

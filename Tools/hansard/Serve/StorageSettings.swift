@@ -20,7 +20,7 @@ struct StorageSettings: Sendable {
     lowBytes = UInt64(mebibytes) * Self.mebibyte
     let seconds = reader.integer(
       "storage.exitAfterFailure", default: 0, in: 0...Self.longestSeconds,
-      "seconds after a failure of the event log after which the server ends, so that a supervisor restarts it; until then reads continue; 0 means never"
+      "seconds after a failure of the event log after which the server ends, so that a supervisor restarts it; until then, and while the disk is full, reads continue; 0 means never"
     )
     exitAfterFailureSeconds = seconds == 0 ? nil : seconds
   }
