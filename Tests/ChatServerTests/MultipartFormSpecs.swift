@@ -136,8 +136,9 @@ import Testing
       let body = field(bytes)
       #expect(((try? Self.read(body, piece: 999)) != nil) == (bytes < all))
     }
-    #expect(throws: MultipartForm.Flaw.tooLong) {
-      try Self.read(Array(String(repeating: "y", count: all + 100).utf8), piece: 999)
+    let long = String(repeating: "y", count: all + 100)
+    for body in [long, file("tea") + "--x--" + long] {
+      #expect(throws: MultipartForm.Flaw.tooLong) { try Self.read(Array(body.utf8), piece: 999) }
     }
   }
 

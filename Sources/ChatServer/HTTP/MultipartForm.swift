@@ -90,7 +90,7 @@ struct MultipartForm {
     case .content(let isFile):
       return try skip(isFile: isFile, &events)
     case .epilogue:
-      // Skipped without a limit of its own: the length of a body is limited elsewhere.
+      try charge(rest.count)
       rest = []
       return false
     }
@@ -115,6 +115,7 @@ struct MultipartForm {
     guard let first = rest.first, let second = rest.dropFirst().first else { return false }
     if first == UInt8(ascii: "-"), second == UInt8(ascii: "-") {
       guard hasFile else { throw .noFile }
+      rest = rest.dropFirst(2)
       events.append(.end)
       state = .epilogue
       return true
