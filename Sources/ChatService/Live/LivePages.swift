@@ -103,7 +103,8 @@ struct LivePages {
     }
     return try readModels.rooms.readBlocking { rooms in
       var found: [UserID: LiveContent] = [:]
-      for (user, messages) in messages {
+      // A stream would not take a longer page, so its user reads.
+      for (user, messages) in messages where messages.count <= Limits.syncDefaultItems {
         guard let items = try items(of: messages, for: RoomsContents(rooms: rooms, user: user, now: now)) else {
           continue
         }
