@@ -81,36 +81,45 @@ def caller_of(operation, anna, world) -> Api:
     return {"open": world.nobody, "service": world.admin}.get(operation.access, anna)
 
 
+def sender_of(operation, anna) -> Api:
+    """The service if only a service can send the request, otherwise Anna."""
+    return Api(anna.server, anna.server.token) if operation.access == "service" else anna
+
+
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
 def test_bodies_that_are_not_json(scenario, operation):
     anna, values = scenario
+    sender = sender_of(operation, anna)
     path = path_of(operation, values)
     text = json.dumps(good_body(operation))
     for data in (b"", b"   ", b"{", b"nonsense", text[:-1].encode(), (text + "}").encode(), b"{'a': 1}", b'{"a" 1}'):
-        anna.refused("invalid_json", operation.method, path, data=data)
+        sender.refused("invalid_json", operation.method, path, data=data)
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
 def test_bodies_that_are_not_objects(scenario, operation):
     anna, values = scenario
+    sender = sender_of(operation, anna)
     for data in (b"[]", b'"text"', b"1", b"null", b"true"):
-        anna.refused("invalid_field", operation.method, path_of(operation, values), data=data)
+        sender.refused("invalid_field", operation.method, path_of(operation, values), data=data)
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
 def test_unknown_fields(scenario, operation):
     anna, values = scenario
+    sender = sender_of(operation, anna)
     body = good_body(operation) | {"colour": "red"}
-    problem = anna.refused("unknown_field", operation.method, path_of(operation, values), body)
+    problem = sender.refused("unknown_field", operation.method, path_of(operation, values), body)
     assert "colour" in problem["detail"]
     if example_field := next(iter(good_body(operation)), None):
         body = {example_field.upper() if example_field != "id" else "ID": "x"} | good_body(operation)
-        anna.refused("unknown_field", operation.method, path_of(operation, values), body)
+        sender.refused("unknown_field", operation.method, path_of(operation, values), body)
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
 def test_fields_of_the_wrong_type(scenario, operation):
     anna, values = scenario
+    sender = sender_of(operation, anna)
     for name, field in fields_of(operation).items():
         is_taken = contract().quick.check(field)
         wrong = [value for value in ({}, [], True, 1.5, 7) if not is_taken(value)]
@@ -118,7 +127,7 @@ def test_fields_of_the_wrong_type(scenario, operation):
             wrong += ["", "nonsense", "2026-02-30T00:00:00Z", "018f2f4e-6b5a-7c31-9f0e-3d1f5a7b9c0"]
         for value in wrong:
             body = good_body(operation) | {name: value}
-            problem = anna.refused("invalid_field", operation.method, path_of(operation, values), body)
+            problem = sender.refused("invalid_field", operation.method, path_of(operation, values), body)
             # A number that does not fit is reported before the parser knows the field.
             named = name in problem["detail"] or (value == 1.5 and "number" in problem["detail"])
             assert named, f"{problem['detail']!r} does not name the field {name}"
@@ -127,43 +136,47 @@ def test_fields_of_the_wrong_type(scenario, operation):
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
 def test_fields_that_are_missing(scenario, operation):
     anna, values = scenario
+    sender = sender_of(operation, anna)
     for name in schema_of(operation).get("required", []):
         without = {key: value for key, value in good_body(operation).items() if key != name}
         for body in (without, without | {name: None}):
-            problem = anna.refused("invalid_field", operation.method, path_of(operation, values), body)
+            problem = sender.refused("invalid_field", operation.method, path_of(operation, values), body)
             assert name in problem["detail"]
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
 def test_bodies_that_are_not_utf8(scenario, operation):
     anna, values = scenario
+    sender = sender_of(operation, anna)
     # A lone continuation byte, an overlong form, a surrogate, an incomplete sequence, a code point beyond the last
     # plane, and bytes that are never valid.
     for bad in (b"\x80", b"\xc0\xaf", b"\xed\xa0\x80", b"\xe3\x81", b"\xf4\x90\x80\x80", b"\xff\xfe"):
         name = next(iter(fields_of(operation)))
         data = b'{"' + name.encode() + b'":"' + bad + b'"}'
-        anna.refused("invalid_utf8", operation.method, path_of(operation, values), data=data)
+        sender.refused("invalid_utf8", operation.method, path_of(operation, values), data=data)
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
 def test_bodies_that_are_too_large(scenario, operation):
     anna, values = scenario
+    sender = sender_of(operation, anna)
     data = json.dumps(good_body(operation)).encode() + b" " * (128 * 1024)
-    anna.refused("body_too_large", operation.method, path_of(operation, values), data=data)
+    sender.refused("body_too_large", operation.method, path_of(operation, values), data=data)
 
     def pieces():
         for _ in range(40):
             yield b" " * 4096
 
-    anna.refused("body_too_large", operation.method, path_of(operation, values), data=pieces())
+    sender.refused("body_too_large", operation.method, path_of(operation, values), data=pieces())
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
 def test_bodies_declared_as_something_else(scenario, operation):
     anna, values = scenario
+    sender = sender_of(operation, anna)
     data = json.dumps(good_body(operation)).encode()
     for media in ("text/plain", "application/xml", "multipart/form-data; boundary=x", "application/x-ndjson"):
-        anna.refused(
+        sender.refused(
             "unsupported_media_type", operation.method, path_of(operation, values), data=data,
             headers={"Content-Type": media},
         )

@@ -50,7 +50,7 @@ def answer_headers() -> set[str]:
     [
         ("/v1/rooms/018f2f4e-7777-7abc-8def-0123456789ab/messages/018f2f4e-1111-7abc-8def-0123456789ab",
          {"get", "head", "put", "patch", "delete"}),
-        ("/v1/sessions", {"get", "head", "post", "delete"}), ("/v1/me", {"get", "head", "patch"}), ("/v1/accounts", {"post"}),
+        ("/v1/sessions", {"get", "head", "post", "delete"}), ("/v1/me", {"get", "head", "patch", "delete"}), ("/v1/accounts", {"post"}),
     ],
 )
 @pytest.mark.parametrize("origin", [APP, ADMIN])

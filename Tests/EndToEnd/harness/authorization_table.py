@@ -77,7 +77,7 @@ getUsers                        401       200        200        200        200  
 getMe                           401       200/own    200/own    200/own    200/own    200/own       200        400
 updateMe                        401       200/own    200/own    200/own    200/own    200/own       200        400
 updateMe/picture                401       404/file   404/file   404/file   404/file   404/file      200        400
-deleteMe                        401       403/pass   403/pass   403/pass   403/pass   403/pass      200        400
+deleteMe                        401       409/pass   409/pass   409/pass   409/pass   409/pass      200        400
 changePassword                  401       403/pass   403/pass   403/pass   403/pass   403/pass      200        400
 linkIdentity                    401       409/pass   409/pass   409/pass   409/pass   409/pass      200        400
 unlinkIdentity                  401       404/id     404/id     404/id     404/id     404/id        200        400

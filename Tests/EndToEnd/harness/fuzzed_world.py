@@ -265,6 +265,8 @@ class FuzzedScenario:
 
     @functools.cached_property
     def session(self) -> str:
+        # A request may have disabled the user.
+        self.world.admin.request("POST", f"/v1/admin/users/{self.api.act_as}/enable")
         return self.api.post("/v1/sessions", {})["sessionId"]
 
     @functools.cached_property

@@ -165,6 +165,9 @@ def check(data: pathlib.Path, expected: dict, reads: bool = True) -> None:
     """Starts the executable with the data, and compares. In the end, the log and the read models are checked. Without
     `reads`, the data may have changed since it was recorded, and with it what responses show of the current state."""
     files = {path.name: path.stat().st_ino for path in (data / "views").glob("*.sqlite")}
+    # A version that builds its outbox again records that everything in it is settled, at the latest when it stops.
+    with serving(data) as server:
+        until_notified(server)
     with serving(data) as server:
         users = Users(server, expected["users"])
         if reads:
@@ -230,11 +233,15 @@ def check_clients(users: Users, expected: dict) -> None:
 
 
 def compare(wanted, found, what: str) -> None:
-    """Fails unless everything that is wanted was found. Objects may have more members, as later versions add some."""
+    """Fails unless everything that is wanted was found. Objects may have more members, as later versions add some. What
+    has the position of the log's end may have a later one: a version that builds its outbox again records that everything in it is settled."""
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key, value in wanted.items():
             assert key in found, f"{what}: there is no {key} in {json.dumps(found)[:600]}"
-            compare(value, found[key], f"{what}: {key}")
+            if key in ("position", "revision") and ("threadUnreadCount" in wanted or wanted.get("type") in ("badge", "gap")):
+                assert found[key] >= value, f"{what}: {key}"
+            else:
+                compare(value, found[key], f"{what}: {key}")
     elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
         for number, (one, other) in enumerate(zip(wanted, found)):
             compare(one, other, f"{what}[{number}]")
