@@ -539,7 +539,8 @@ nonisolated struct Hansard_V1_RoomCreated: Sendable {
   /// Clears the value of `topic`. Subsequent reads from it will return its default value.
   mutating func clearTopic() {self._topic = nil}
 
-  /// 16 bytes each: all members of a direct room, in the order of their IDs.
+  /// 16 bytes each, in the order of their IDs: all members of a direct room, or the users whom the creator of another room
+  /// adds at once. An event for each of them follows.
   var participants: [Data] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
