@@ -4,7 +4,7 @@ package import EventLog
 
 /// Erases what deleted users recorded from the log of a running server, on a thread of low priority.
 ///
-/// It keeps nothing: whoever needs an erasure asks for it again after a restart, and a pass finds what is left.
+/// It stores nothing. After a restart, each erasure must be requested again, and a pass finds what is left.
 ///
 /// Unchecked: `state` is accessed only while `condition` is locked.
 package final class RecordEraser: @unchecked Sendable {
@@ -63,8 +63,8 @@ package final class RecordEraser: @unchecked Sendable {
     }
   }
 
-  /// Forgets all requests, because a legal hold was placed. The pass in progress replaces no further segment. Whoever is
-  /// not held has to be asked for again.
+  /// Forgets all requests, because a legal hold was placed. The pass in progress replaces no further segment. Users
+  /// without a hold must be requested again.
   package func withdrawAll() {
     condition.withLock {
       state.requests = [:]
