@@ -1,5 +1,3 @@
-import Dispatch
-
 /// Reads the clock regularly, so that a jump is noticed, reported and timed even on an idle server, and saves the
 /// settled time.
 package struct ClockWatch: Sendable {
@@ -10,21 +8,11 @@ package struct ClockWatch: Sendable {
   package init(_ clock: CheckedClock) {
     task = Task {
       while !Task.isCancelled {
-        await Self.keepSettled(of: clock)
+        await onBlockingThread { clock.keepSettled() }
         try? await Task.sleep(for: Self.interval)
       }
       // Saves the last change for the next start.
-      await Self.keepSettled(of: clock)
-    }
-  }
-
-  /// On a thread that may block.
-  private static func keepSettled(of clock: CheckedClock) async {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
-        clock.keepSettled()
-        continuation.resume()
-      }
+      await onBlockingThread { clock.keepSettled() }
     }
   }
 

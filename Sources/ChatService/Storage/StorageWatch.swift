@@ -1,5 +1,3 @@
-import Dispatch
-
 /// Measures the disk space regularly, so that a full disk is reported before a write fails.
 package struct StorageWatch: Sendable {
   private static let interval = Duration.seconds(10)
@@ -10,17 +8,7 @@ package struct StorageWatch: Sendable {
     task = Task {
       while !Task.isCancelled {
         try? await Task.sleep(for: Self.interval)
-        if !Task.isCancelled { await Self.measure(space) }
-      }
-    }
-  }
-
-  /// On a thread that may block.
-  private static func measure(_ space: StorageSpace) async {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
-        space.measure()
-        continuation.resume()
+        if !Task.isCancelled { await onBlockingThread { space.measure() } }
       }
     }
   }

@@ -25,10 +25,7 @@ struct EraseCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await ToolError.report {
-      // A mistyped directory gives an error instead of a new log.
-      _ = try data.openLog()
-      let log = try EmbeddedLog.open(
-        directory: data.directory, options: LogOptions(preparesAhead: false, sealsInBackground: false))
+      let log = try EmbeddedLog.ofStoppedServer(data)
       let pending = try pending(in: log)
       let report = pending.users.isEmpty ? nil : try erase(pending.users, in: log)
       if !pending.users.isEmpty { try removeReadModels() }
@@ -44,8 +41,7 @@ struct EraseCommand: AsyncParsableCommand {
   }
 
   private func erase(_ users: [UserID: LogPosition], in log: EmbeddedLog) throws -> ErasureReport? {
-    try log.roll()
-    try seal(log)
+    _ = try log.sealAll()
     let bar = ProgressBar("erasing", total: nil, unit: .items("segments"))
     defer { bar.finish() }
     return try log.erase(ErasurePlan(erasing: users, in: log), progress: { bar.update($0, of: $1) })
@@ -55,16 +51,6 @@ struct EraseCommand: AsyncParsableCommand {
   private func removeReadModels() throws {
     let path = data.directory + "/views"
     if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
-  }
-
-  private func seal(_ log: EmbeddedLog) throws {
-    let bar = ProgressBar("sealing", total: UInt64(try log.segmentsToSeal()), unit: .items("segments"))
-    defer { bar.finish() }
-    var sealed: UInt64 = 0
-    while try log.sealNext() {
-      sealed += 1
-      bar.update(sealed)
-    }
   }
 
   private func print(_ report: ErasureReport?, held: [UserID]) throws {

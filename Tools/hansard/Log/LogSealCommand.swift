@@ -22,22 +22,9 @@ struct LogSealCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await ToolError.report {
-      // A mistyped directory gives an error instead of a new log.
-      _ = try data.openLog()
-      let log = try EmbeddedLog.open(
-        directory: data.directory, options: LogOptions(preparesAhead: false, sealsInBackground: false))
+      let log = try EmbeddedLog.ofStoppedServer(data)
       let before = try Self.fullSegmentBytes(data.directory, head: log.head)
-      try log.roll()
-      let total = try log.segmentsToSeal()
-      let bar = ProgressBar("sealing", total: UInt64(total), unit: .items("segments"))
-      defer { bar.finish() }
-      var sealed: UInt64 = 0
-      bar.update(sealed)
-      while try log.sealNext() {
-        sealed += 1
-        bar.update(sealed)
-      }
-      bar.finish()
+      let sealed = try log.sealAll()
       let head = log.head
       try log.close()
       try print(
