@@ -45,6 +45,41 @@ struct WebPushSpecs {
     #expect(Base64URL.encode(message) == Example.message)
   }
 
+  /// The same message with swift-crypto's HKDF (RFC 5869), of which `WebPushEncryption` computes only the first block.
+  private func message(
+    _ content: [UInt8], to browser: [UInt8], _ auth: [UInt8], _ key: P256.KeyAgreement.PrivateKey, salt: [UInt8]
+  ) throws -> [UInt8] {
+    let publicKey = Array(key.publicKey.x963Representation)
+    let shared = try key.sharedSecretFromKeyAgreement(with: P256.KeyAgreement.PublicKey(x963Representation: browser))
+    let input = shared.hkdfDerivedSymmetricKey(
+      using: SHA256.self, salt: auth, sharedInfo: Array("WebPush: info\0".utf8) + browser + publicKey,
+      outputByteCount: 32)
+    func derived(_ info: String, bytes: Int) -> SymmetricKey {
+      HKDF<SHA256>.deriveKey(
+        inputKeyMaterial: input, salt: salt, info: Array("Content-Encoding: \(info)\0".utf8), outputByteCount: bytes)
+    }
+    let nonce = try derived("nonce", bytes: 12).withUnsafeBytes { try AES.GCM.Nonce(data: $0) }
+    let sealed = try AES.GCM.seal(content + [2], using: derived("aes128gcm", bytes: 16), nonce: nonce)
+    return salt + [0, 0, 16, 0, 65] + publicKey + Array(sealed.ciphertext) + Array(sealed.tag)
+  }
+
+  @Test("a message is encrypted as with the HKDF of swift-crypto, for any keys", arguments: 0..<20)
+  func derivation(length: Int) throws {
+    let browser = Array(P256.KeyAgreement.PrivateKey().publicKey.x963Representation)
+    let (auth, salt) = (randomBytes(16), randomBytes(16))
+    let content = randomBytes(length * 200)
+    let target = try #require(
+      WebPushTarget(
+        token: "\(Self.endpoint) \(Base64URL.encode(browser)) \(Base64URL.encode(auth))",
+        hosts: WebPushHosts(["push.example.net"])))
+    let key = WebPushEncryption.newKey()
+    #expect(
+      try WebPushEncryption.encrypt(content, for: target, key: key, salt: salt)
+        == message(content, to: browser, auth, key, salt: salt))
+  }
+
+  private func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255) } }
+
   @Test("each message has a key and a salt of its own, and the longest has 4,096 bytes")
   func encryption() throws {
     let content = [UInt8](repeating: 1, count: WebPushEncryption.contentBytes)
@@ -68,6 +103,30 @@ struct WebPushSpecs {
     ] {
       #expect(WebPushTarget(token: wrong, hosts: hosts) == nil, "\(wrong)")
     }
+  }
+
+  @Test("a subscription in memory is what its token says, and their number is limited")
+  func targets() throws {
+    let targets = WebPushTargets(WebPushHosts(["push.example.net"]))
+    for endpoint in ["https://PUSH.example.net/s/1?a=%2F", Self.endpoint, "https://push.example.net/s/2"] {
+      let expected = try #require(WebPushTarget(token: token(endpoint), hosts: WebPushHosts(["push.example.net"])))
+      for _ in 1...2 {
+        let found = try #require(targets.target(of: token(endpoint)))
+        #expect(found.address.url == expected.address.url && found.origin == expected.origin)
+        #expect(
+          found.point == expected.point && found.publicKey.rawRepresentation == expected.publicKey.rawRepresentation)
+      }
+    }
+    #expect(targets.target(of: token(Self.endpoint))?.address.url == Self.endpoint)
+    #expect(
+      targets.target(of: token("https://PUSH.example.net/s/1?a=%2F"))?.address.url
+        == "https://push.example.net/s/1?a=%2F")
+    #expect(targets.target(of: token("https://evil.com/s/1")) == nil && targets.target(of: "") == nil)
+    #expect(targets.count == 3, "what is no subscription is not kept")
+    for number in 0..<WebPushTargets.capacity {
+      #expect(targets.target(of: token("https://push.example.net/\(number)")) != nil)
+    }
+    #expect(targets.count <= WebPushTargets.capacity)
   }
 
   @Test("an entry of the allowed hosts is a host or a suffix")

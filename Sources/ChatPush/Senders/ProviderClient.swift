@@ -57,8 +57,8 @@ final class ProviderClient: Sendable {
 
   /// Posts a body.
   /// - Throws: `ProviderUnreachable` if there is no connection, or another error if the request failed.
-  func post(_ url: String, _ headers: HTTPHeaders, _ body: [UInt8]) async throws -> Response {
-    let request = try HTTPClient.Request(url: url, method: .POST, headers: headers, body: .bytes(body))
+  func post(_ address: ProviderAddress, _ headers: HTTPHeaders, _ body: [UInt8]) async throws -> Response {
+    let request = address.request(headers, body)
     let collector = ResponseCollector(bodyTime: bodyTime)
     // With the connection of this thread, neither the request nor the response changes threads.
     let client = clients[threads.current ?? 0]
@@ -88,6 +88,24 @@ final class ProviderClient: Sendable {
 }
 
 /// No connection to the provider could be made.
+/// A URL to which requests are posted. Parsing one takes several microseconds, so what is used again is kept.
+struct ProviderAddress: Sendable {
+  /// Without headers and body.
+  private let empty: HTTPClient.Request
+
+  /// - Throws: an error of `HTTPClient` if requests cannot be sent to the URL.
+  init(_ url: String) throws { empty = try HTTPClient.Request(url: url, method: .POST) }
+
+  var url: String { empty.url.absoluteString }
+
+  func request(_ headers: HTTPHeaders, _ body: [UInt8]) -> HTTPClient.Request {
+    var request = empty
+    request.headers = headers
+    request.body = .bytes(body)
+    return request
+  }
+}
+
 struct ProviderUnreachable: Error {
   let reason: String
 }

@@ -18,17 +18,17 @@ package final class WebhookSender: PushNotificationSender {
   /// status decides the outcome, so a slow body must not occupy a slot.
   private static let responseBodyMilliseconds: Int64 = 250
 
-  private let url: String
+  private let address: ProviderAddress
   private let secret: SymmetricKey
   private let client: ProviderClient
 
   /// - Parameter url: an absolute URL with `http` or `https`.
   package init(url: String, secret: [UInt8], _ threads: PushThreads) throws(WebhookError) {
     guard let parsed = URL(string: url), let scheme = parsed.scheme?.lowercased(), ["http", "https"].contains(scheme),
-      parsed.host?.isEmpty == false
+      parsed.host?.isEmpty == false, let address = try? ProviderAddress(url)
     else { throw .unusableURL(url) }
     guard secret.count >= Self.secretMinimumBytes else { throw .secretTooShort(bytes: secret.count) }
-    self.url = url
+    self.address = address
     self.secret = SymmetricKey(data: secret)
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = PushDispatcher.concurrency
@@ -46,7 +46,7 @@ package final class WebhookSender: PushNotificationSender {
         "Content-Type": "application/json", "Hansard-Delivery-Key": notification.deliveryKey,
         "Hansard-Signature": Self.signature(of: body, secret: secret),
       ]
-      return Self.result(of: try await client.post(url, headers, body).status)
+      return Self.result(of: try await client.post(address, headers, body).status)
     } catch let error as ProviderUnreachable {
       return .failed(reason: error.reason)
     } catch {

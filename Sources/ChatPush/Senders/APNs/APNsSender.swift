@@ -48,14 +48,14 @@ final class APNsSender: Sendable {
   private func send(
     _ payload: PushPayload, to environment: APNsEnvironment, _ path: String, _ body: [UInt8]
   ) async throws -> SendResult {
-    let url = configuration.url(of: environment) + path
+    let address = try ProviderAddress(configuration.url(of: environment) + path)
     let expired = SendResult.providerPaused(
       reason: "APNs responded with 403 ExpiredProviderToken; check the clock of this machine",
       for: .seconds(TokenSchedule.renewalSeconds))
     for _ in 1...2 {
       let authorization = try await token?.current()
       let headers = APNsRequest.headers(payload, topic: configuration.topic, authorization: authorization)
-      let response = try await client.post(url, headers, body)
+      let response = try await client.post(address, headers, body)
       switch APNsResponse(response, isOwnEnvironment: environment == configuration.environment) {
       case .result(let result): return result
       case .tokenExpired:

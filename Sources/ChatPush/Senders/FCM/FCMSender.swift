@@ -6,7 +6,7 @@ import NIOSSL
 
 /// Sends notifications through Firebase Cloud Messaging: to Android, and to iOS apps that use Firebase.
 final class FCMSender: Sendable {
-  private let url: String
+  private let address: Result<ProviderAddress, any Error>
   private let android: FCMAndroid
   private let client: ProviderClient
   private let token: SharedToken
@@ -17,13 +17,14 @@ final class FCMSender: Sendable {
     now: @escaping @Sendable () -> Timestamp
   ) {
     let (account, client) = (configuration.account, ProviderClient(tls, threads))
-    url = "\(configuration.url)/v1/projects/\(account.projectID)/messages:send"
+    address = Result { try ProviderAddress("\(configuration.url)/v1/projects/\(account.projectID)/messages:send") }
     android = configuration.android
     self.client = client
     self.now = now
     token = SharedToken {
       let response = try await client.post(
-        account.tokenURL, ["content-type": "application/x-www-form-urlencoded"], try await account.grant(at: Date()))
+        ProviderAddress(account.tokenURL), ["content-type": "application/x-www-form-urlencoded"],
+        try await account.grant(at: Date()))
       return try ServiceAccount.token(in: response)
     }
   }
@@ -44,11 +45,12 @@ final class FCMSender: Sendable {
 
   /// Repeats the request once with a new access token if the old one is not accepted.
   private func send(_ body: [UInt8]) async throws -> SendResult {
+    let address = try address.get()
     var response = ""
     for _ in 1...2 {
       let authorization = try await token.current()
       let headers: HTTPHeaders = ["authorization": "Bearer " + authorization, "content-type": "application/json"]
-      switch FCMResponse(try await client.post(url, headers, body)) {
+      switch FCMResponse(try await client.post(address, headers, body)) {
       case .result(let result): return result
       case .unauthenticated(let found):
         response = found

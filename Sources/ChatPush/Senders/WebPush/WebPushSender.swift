@@ -5,7 +5,7 @@ import NIOSSL
 
 /// Sends notifications to browsers through their push services.
 final class WebPushSender: Sendable {
-  private let hosts: WebPushHosts
+  private let targets: WebPushTargets
   private let tokens: VAPIDTokens
   private let client: ProviderClient
   private let now: @Sendable () -> Timestamp
@@ -14,14 +14,14 @@ final class WebPushSender: Sendable {
     _ configuration: WebPushConfiguration, tls: TLSConfiguration, _ threads: PushThreads,
     now: @escaping @Sendable () -> Timestamp
   ) {
-    hosts = configuration.hosts
+    targets = WebPushTargets(configuration.hosts)
     tokens = configuration.tokens
     client = ProviderClient(tls, threads)
     self.now = now
   }
 
   func send(_ payload: PushPayload, for notification: PushNotification) async -> SendResult {
-    guard let target = WebPushTarget(token: notification.token.token, hosts: hosts) else {
+    guard let target = targets.target(of: notification.token.token) else {
       return .tokenInvalid(response: "not a subscription at a host of push.webPush.hosts")
     }
     do {
@@ -29,7 +29,7 @@ final class WebPushSender: Sendable {
       let authorization = try await tokens.authorization(for: target.origin)
       let headers = WebPushRequest.headers(payload, authorization: authorization, at: now())
       return WebPushRequest.result(
-        try await client.post(target.endpoint, headers, try WebPushEncryption.encrypt(content, for: target)))
+        try await client.post(target.address, headers, try WebPushEncryption.encrypt(content, for: target)))
     } catch let error as ProviderUnreachable {
       // The provider is not paused, because browsers have several push services and the others may work.
       return .failed(reason: "no connection: \(error.reason)")
