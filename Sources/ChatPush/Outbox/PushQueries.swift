@@ -123,25 +123,17 @@ package struct PushQueries: ReadModelQueries {
   }
 
   private func notification(_ key: PushNotificationKey, _ event: Event?, _ now: Timestamp) throws -> Found {
-    let delivery = try CachedStatement(
-      database,
-      "SELECT kind, badge, isQuiet, showsPreview FROM outbox WHERE position = ? AND userId = ? AND deviceId = ?"
-    ).first(key.position, key.user, key.device, read: Self.readDelivery)
-    guard let delivery else { return .settled }
-    guard let event, event.hasRoom, !event.isDeleted || delivery.kind.alert == nil,
+    guard let row = try row(of: key, event?.content) else { return .settled }
+    guard let event, event.hasRoom, !event.isDeleted || row.delivery.kind.alert == nil,
       try isInvited(key.user, event.content)
     else { return .withdrawn(.deleted) }
     let content = event.content
-    let user = try currentUser(of: key, content)
-    let device = try CachedStatement(
-      database, "SELECT \(Self.deviceColumns) FROM pushDevice WHERE userId = ? AND deviceId = ?"
-    ).first(key.user, key.device, read: Self.readDevice)
-    if let reason = user.withdrawal(of: delivery.kind, key, content, device) { return .withdrawn(reason) }
-    guard let device, let token = device.token else { return .unreachable }
-    var current = delivery
-    current.showsPreview = delivery.showsPreview && user.preferences.showsPreviews
+    if let reason = row.user.withdrawal(of: row.delivery.kind, key, content, row.device) { return .withdrawn(reason) }
+    guard let device = row.device, let token = device.token else { return .unreachable }
+    var current = row.delivery
+    current.showsPreview = current.showsPreview && row.user.preferences.showsPreviews
     let isLate = content.time.adding(milliseconds: Self.promptMilliseconds) < now
-    if delivery.kind.alert == nil || isLate {
+    if current.kind.alert == nil || isLate {
       current.badge = try RoomsQueries(database).badge(of: key.user, at: now)
     }
     return .ready(
@@ -157,23 +149,40 @@ package struct PushQueries: ReadModelQueries {
       .exists(workspace, user)
   }
 
-  private func currentUser(of key: PushNotificationKey, _ content: PushContent) throws -> CurrentUser {
-    try CachedStatement(
-      database,
-      """
-      SELECT member.joinedPosition, CASE WHEN ?4 = 0 THEN \(RoomsQueries.readThrough) ELSE (
-          SELECT marker FROM threadFollower WHERE roomId = ?3 AND root = ?4 AND threadFollower.userId = ?1
-        ) END, member.mutedUntil, member.notifications,
-        EXISTS (SELECT 1 FROM disabledUser WHERE userId = ?1),
-        EXISTS (SELECT 1 FROM block WHERE blockedId = ?2 AND blockerId = ?1),
-        preference.notifications, preference.mutedKinds, preference.quietFrom, preference.quietTo, preference.timeZone,
-        preference.showsPreviews
-      FROM (SELECT ?1 AS userId) AS asked
-      LEFT JOIN member ON member.roomId = ?3 AND member.userId = asked.userId
-      LEFT JOIN pushPreference AS preference ON preference.userId = asked.userId
-      """
-    ).first(key.user, content.sender, content.room, content.location?.thread ?? 0, read: CurrentUser.read)
-      ?? CurrentUser()
+  /// What differs between the notifications of an event: the notification, its user and its device.
+  private struct OutboxRow {
+    let delivery: FanOut.Delivery
+    let user: CurrentUser
+    /// Nil if the device was removed.
+    let device: FanOut.Device?
+  }
+
+  /// One statement, because each one costs more than the rows that it reads.
+  private static let rowQuery = """
+    SELECT outbox.kind, outbox.badge, outbox.isQuiet, outbox.showsPreview,
+      member.joinedPosition, CASE WHEN ?6 = 0 THEN \(RoomsQueries.readThrough) ELSE (
+        SELECT marker FROM threadFollower WHERE roomId = ?5 AND root = ?6 AND threadFollower.userId = ?2
+      ) END, member.mutedUntil, member.notifications,
+      EXISTS (SELECT 1 FROM disabledUser WHERE disabledUser.userId = ?2),
+      EXISTS (SELECT 1 FROM block WHERE blockedId = ?4 AND blockerId = ?2),
+      preference.notifications, preference.mutedKinds, preference.quietFrom, preference.quietTo, preference.timeZone,
+      preference.showsPreviews, \(deviceColumns)
+    FROM outbox
+    LEFT JOIN member ON member.roomId = ?5 AND member.userId = outbox.userId
+    LEFT JOIN pushPreference AS preference ON preference.userId = outbox.userId
+    LEFT JOIN pushDevice ON pushDevice.userId = outbox.userId AND pushDevice.deviceId = outbox.deviceId
+    WHERE outbox.position = ?1 AND outbox.userId = ?2 AND outbox.deviceId = ?3
+    """
+
+  /// - Returns: nil if the notification is settled.
+  private func row(of key: PushNotificationKey, _ content: PushContent?) throws -> OutboxRow? {
+    try CachedStatement(database, Self.rowQuery).first(
+      key.position, key.user, key.device, content?.sender, content?.room, content?.location?.thread ?? 0
+    ) { row in
+      OutboxRow(
+        delivery: try Self.readDelivery(&row), user: try CurrentUser.read(&row),
+        device: row.isNull ? nil : try Self.readDevice(&row))
+    }
   }
 
   private static func readDelivery(_ row: inout RowReader) throws -> FanOut.Delivery {
