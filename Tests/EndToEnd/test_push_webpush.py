@@ -148,6 +148,21 @@ def test_a_message_without_a_response_is_sent_again(notifying, services, ending)
     assert len({(one.key, one.identity) for one in attempts(services, phone, sent)}) == 1
 
 
+def test_informational_responses_are_ignored_up_to_a_limit(notifying, services):
+    """Over HTTP/2. A response with more than 64 frames is ended and counts as a failure."""
+    anna, _, phone, room = talking(notifying, services)
+    services.browsers.respond = lambda push: Reply(201, hints=10)
+    sent = anna.send(room, "after a few")
+    comes_to(notifying, sent, {phone: DELIVERED})
+    assert len(attempts(services, phone, sent)) == 1
+    services.browsers.respond = lambda push: Reply(201, hints=1_000)
+    flooded = anna.send(room, "after many")
+    wait_until(lambda: len(attempts(services, phone, flooded)) >= 2, "it is not sent again")
+    assert outcomes(notifying, flooded)[phone.id] == ("waiting", None)
+    services.browsers.respond = lambda push: Reply(201)
+    comes_to(notifying, flooded, {phone: DELIVERED})
+
+
 def test_a_push_service_that_fails_delays_no_other(notifying, services):
     anna, (failing, working), room = browsers(notifying, services)
     services.browsers.respond = lambda push: (

@@ -30,6 +30,7 @@ final class ProviderClient: Sendable {
     configuration.redirectConfiguration = .disallow
     configuration.timeout = HTTPClient.Configuration.Timeout(connect: timeout, read: timeout)
     configuration.http1_1ConnectionDebugInitializer = { InformationalResponseLimit.add(to: $0) }
+    configuration.http2StreamChannelDebugInitializer = { ResponseFrameLimit.add(to: $0) }
     let shared = configuration
     clients = threads.loops.map { HTTPClient(eventLoopGroupProvider: .shared($0), configuration: shared) }
     self.threads = threads
@@ -87,7 +88,6 @@ final class ProviderClient: Sendable {
   }
 }
 
-/// No connection to the provider could be made.
 /// A URL to which requests are posted. Parsing one takes several microseconds, so what is used again is kept.
 struct ProviderAddress: Sendable {
   /// Without headers and body.
@@ -106,6 +106,7 @@ struct ProviderAddress: Sendable {
   }
 }
 
+/// No connection to the provider could be made.
 struct ProviderUnreachable: Error {
   let reason: String
 }

@@ -113,6 +113,8 @@ class Http2Connection:
             case _:
                 if reply.goes_away:
                     self.go_away(stream)
+                for _ in range(reply.hints):
+                    self.h2.send_headers(stream, [(":status", "103")])
                 headers = [(":status", str(reply.status)), *reply.headers.items()]
                 self.h2.send_headers(stream, headers, end_stream=not reply.body)
                 if reply.body:

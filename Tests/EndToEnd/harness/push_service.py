@@ -42,6 +42,8 @@ class Reply:
     # Whether the service announces with the response that the connection takes no further requests (GOAWAY, or
     # `Connection: close`).
     goes_away: bool = False
+    # How many informational responses (1xx) come before it. Only HTTP/2.
+    hints: int = 0
 
 
 SILENCE, RESET, DROP = (Reply(ending=ending) for ending in (Ending.SILENCE, Ending.RESET, Ending.DROP))
