@@ -127,6 +127,32 @@ struct SilentNotificationSpecs {
     #expect(queues.take([alert(last + 2)]) == [] && queues.freeCapacity == PerDeviceQueues.capacity - 1)
   }
 
+  @Test("if memory is full, a device keeps the newest of its own, and takes none from others")
+  func fullMemory() {
+    var queues = PerDeviceQueues()
+    func waiting(
+      _ position: UInt64, _ device: UInt64, _ kind: PushKind = .update, about message: UInt64
+    ) -> PendingNotification {
+      let group = SilentGroup(kind, room: tea, thread: nil, message: .numbered(message), clears: false)
+      let user = UserID(UUIDBytes(high: 8, low: device))
+      return PendingNotification(
+        PushNotificationKey(position: LogPosition(position), user: user, device: bensPhone), group)
+    }
+    // Device 1 has the most, and the others have one each.
+    let most = UInt64(SilentQueue.capacity)
+    #expect(queues.take((1...most).map { waiting($0, 1, about: $0) }) == [])
+    let others = UInt64(PerDeviceQueues.silentCapacity) - most
+    #expect(queues.take((1...others).map { waiting(most + 1, $0 + 1, about: 1) }) == [])
+    #expect(queues.silentCount == PerDeviceQueues.silentCapacity)
+    #expect(queues.take([waiting(most + 2, others + 2, about: 1)]) == [], "a new device gets its first one")
+    #expect(positions(queues.take([waiting(most + 3, others + 2, about: 2)])) == [most + 2], "and then the newest only")
+    #expect(queues.take([waiting(most + 4, others + 2, .roomChange, about: 2)]) == [], "one of the other kinds, too")
+    // The device that takes the most memory gives it back with its next one, which keeps the place of the one that it replaces.
+    #expect(positions(queues.take([waiting(most + 5, 1, about: 1)])) == Array(1...most))
+    #expect(queues.silentCount == Int(others) + 3 && queues.freeCapacity == PerDeviceQueues.capacity)
+    #expect(queues.take([waiting(most + 6, 1, about: 2)]) == [], "there is memory again")
+  }
+
   @Test("an alert goes before a newer silent notification, and those that set the badge go before changes of rooms")
   func order() {
     var queues = PerDeviceQueues()

@@ -72,21 +72,22 @@ struct DeviceQueue {
     case kept
     /// It is an alert that stays in the outbox.
     case left
-    /// The older silent notification is not sent because of this one.
-    case replaced(PushNotificationKey)
   }
 
-  mutating func append(_ pending: PendingNotification) -> Appended {
-    if let group = pending.group {
-      let replaced =
-        group.kind == .roomChange ? roomChanges.append(pending.key, group) : updates.append(pending.key, group)
-      return replaced.map(Appended.replaced) ?? .kept
-    }
+  /// Adds a notification that shows nothing.
+  /// - Parameter limit: how many of its kinds may wait (`SilentQueue.capacity`).
+  /// - Returns: those that are not sent because of this one.
+  mutating func append(_ key: PushNotificationKey, _ group: SilentGroup, limit: Int) -> [PushNotificationKey] {
+    group.kind == .roomChange
+      ? roomChanges.append(key, group, limit: limit) : updates.append(key, group, limit: limit)
+  }
+
+  mutating func append(_ alert: PushNotificationKey) -> Appended {
     guard unread == nil, !hasOnlyCurrent, alerts.count < Self.alertsInMemory else {
-      unread = unread ?? pending.key.position
+      unread = unread ?? alert.position
       return .left
     }
-    alerts.append(pending.key)
+    alerts.append(alert)
     return .kept
   }
 
@@ -146,6 +147,8 @@ struct SilentQueue {
   /// The maximum number of groups that wait. If there are more, the one that has waited longest is given up: a device that is
   /// so far behind learns of what changed when its app asks the server.
   static let capacity = 32
+  /// The same while the silent notifications of all devices take too much memory (`PerDeviceQueues.silentCapacity`).
+  static let capacityWithoutMemory = 1
 
   struct Waiting {
     let pending: PendingNotification
@@ -161,12 +164,21 @@ struct SilentQueue {
   /// Reads all.
   var oldest: PushNotificationKey? { newest.values.lazy.map(\.pending.key).min() }
 
-  /// - Returns: the notification that is replaced, or given up because there are too many.
-  mutating func append(_ key: PushNotificationKey, _ group: SilentGroup) -> PushNotificationKey? {
+  /// - Returns: the notifications that are replaced, or given up because there are too many.
+  mutating func append(_ key: PushNotificationKey, _ group: SilentGroup, limit: Int) -> [PushNotificationKey] {
     let waiting = Waiting(pending: PendingNotification(key, group))
-    if let replaced = newest.updateValue(waiting, forKey: group) { return replaced.pending.key }
-    groups.append(group)
-    return groups.count > Self.capacity ? popFirst()?.pending.key : nil
+    var older: [PushNotificationKey] = []
+    if let replaced = newest.updateValue(waiting, forKey: group) {
+      older.append(replaced.pending.key)
+    } else {
+      groups.append(group)
+    }
+    while groups.count > max(limit, 1) {
+      // The new one can be the first, because it takes the place of the one that it replaces.
+      let longest = groups.remove(at: groups.first == group ? 1 : 0)
+      if let given = newest.removeValue(forKey: longest) { older.append(given.pending.key) }
+    }
+    return older
   }
 
   /// - Returns: false if a newer one of the group waits.

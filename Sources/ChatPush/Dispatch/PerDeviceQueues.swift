@@ -10,9 +10,12 @@ struct PerDeviceQueues {
   typealias Instant = ContinuousClock.Instant
 
   /// The maximum number of alerts in memory. Further ones wait in the outbox. For one device the maximum is
-  /// `DeviceQueue.alertsInMemory`, and silent notifications are limited only for each device (`SilentQueue.capacity`). So
-  /// no device can hold up the alerts of others.
+  /// `DeviceQueue.alertsInMemory`. So no device can hold up the alerts of others.
   static let capacity = 65_536
+
+  /// The number of silent notifications in memory, at about 400 bytes each, from which on a device that gets a further one
+  /// keeps only the newest of its own. So a device that has many takes none from others.
+  static let silentCapacity = 65_536
 
   /// The maximum number of concurrent retries: half of the slots. A receiver that never responds can use every slot
   /// only with first attempts; its retries leave half of the slots free.
@@ -74,7 +77,7 @@ struct PerDeviceQueues {
   /// The number of notifications in memory.
   private(set) var count = 0
   /// How many of them are silent.
-  private var silentCount = 0
+  private(set) var silentCount = 0
   /// The last notification taken from the outbox.
   private(set) var cursor = PushNotificationKey.origin
 
@@ -96,20 +99,22 @@ struct PerDeviceQueues {
       cursor = notification.key
       let device = DeviceKey(notification.key)
       let isNew = queues[device] == nil
-      switch queues[device, default: DeviceQueue()].append(notification) {
-      case .kept:
+      if let group = notification.group {
+        let limit = silentCount < Self.silentCapacity ? SilentQueue.capacity : SilentQueue.capacityWithoutMemory
+        let older = queues[device, default: DeviceQueue()].append(notification.key, group, limit: limit)
+        replaced += older
+        count += 1 - older.count
+        silentCount += 1 - older.count
+      } else if queues[device, default: DeviceQueue()].append(notification.key) == .kept {
         count += 1
-        silentCount += notification.group == nil ? 0 : 1
-      case .left: break
-      case .replaced(let older): replaced.append(older)
       }
       if isNew || queues[device]?.isPaced == true { schedule(device) }
     }
     return replaced
   }
 
-  /// Makes a queue without a current notification ready, or removes it if it is empty. A queue with only silent ones first waits for its pause to
-  /// end.
+  /// Makes a queue without a current notification ready, or removes it if it is empty. A queue with only silent ones first
+  /// waits for its pause to end.
   private mutating func schedule(_ device: DeviceKey) {
     guard let queue = queues[device] else { return }
     if queue.isEmpty {
