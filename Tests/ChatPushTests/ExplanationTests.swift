@@ -38,9 +38,9 @@ private let dorasPhone = DeviceID.numbered(41)
   private static let decisions: [FanOut.DeviceDecision] = [
     .init(user: anna, device: annasPhone, decision: .notify(FanOut.Delivery(kind: .sent, badge: 0))),
     .init(user: ben, device: bensPhone, decision: .notify(FanOut.Delivery(kind: .message, badge: 2))),
-    .init(user: ben, device: bensTablet, decision: .silent(.noToken)),
-    .init(user: carla, device: carlasPhone, decision: .silent(.left)),
-    .init(user: dora, device: dorasPhone, decision: .silent(.beforeJoin)),
+    .init(user: ben, device: bensTablet, decision: .skip(.noToken)),
+    .init(user: carla, device: carlasPhone, decision: .skip(.left)),
+    .init(user: dora, device: dorasPhone, decision: .skip(.beforeJoin)),
   ]
 
   @Test("every device of everyone who was, had been or came to be a member is accounted for, as of the event")

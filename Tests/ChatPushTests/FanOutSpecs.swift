@@ -91,25 +91,25 @@ private func decisions(
     let recipients = [
       recipient(anna, [phone(annasPhone)]), recipient(ben, .left(at: LogPosition(2)), [phone(bensPhone)]),
     ]
-    let cases: [(PushEvent, FanOut.SilenceReason)] = [
+    let cases: [(PushEvent, FanOut.SkipReason)] = [
       (message(originalTime: sentAt), .imported), (message(nil), .erased),
     ]
     for (event, reason) in cases {
       let found = FanOut.decisions(on: event, for: recipients) { _ in 1 }
-      #expect(found.map(\.decision) == [.silent(reason), .silent(reason)])
+      #expect(found.map(\.decision) == [.skip(reason), .skip(reason)])
     }
   }
 
   @Test("former and later members are not notified")
   func membership() {
-    #expect(decisions(on: message(), recipient(ben, .left(at: LogPosition(8)), [phone(bensPhone)])) == [.silent(.left)])
-    #expect(decisions(on: message(), recipient(ben, .joinsLater, [phone(bensPhone)])) == [.silent(.beforeJoin)])
+    #expect(decisions(on: message(), recipient(ben, .left(at: LogPosition(8)), [phone(bensPhone)])) == [.skip(.left)])
+    #expect(decisions(on: message(), recipient(ben, .joinsLater, [phone(bensPhone)])) == [.skip(.beforeJoin)])
   }
 
   @Test("a device without a token is not notified, but the user's other devices are")
   func token() {
     let devices = [FanOut.Device(id: bensTablet, token: nil), phone(bensPhone)]
-    #expect(decisions(on: message(), recipient(ben, devices)) == [.silent(.noToken), notify(.message)])
+    #expect(decisions(on: message(), recipient(ben, devices)) == [.skip(.noToken), notify(.message)])
   }
 }
 
@@ -119,7 +119,7 @@ private func decisions(
   @Test("the sender's other devices get a silent notification; the device that sent it gets none")
   func sent() {
     let own = recipient(anna, [phone(annasPhone), phone(bensTablet)])
-    #expect(decisions(on: message(on: annasPhone), own) == [.silent(.ownDevice), notify(.sent)])
+    #expect(decisions(on: message(on: annasPhone), own) == [.skip(.ownDevice), notify(.sent)])
     #expect(decisions(on: message(), own) == [notify(.sent), notify(.sent)])
     // Another user may have a device with the same ID.
     let bens = recipient(ben, [phone(annasPhone)])
@@ -156,13 +156,13 @@ private func decisions(
     let muted = recipient(anna, devices, preferences: UserPreferences(mutedKinds: [.reminder]))
     #expect(decisions(on: message(), in: context, muted) == [notify(.sent)])
     #expect(
-      decisions(on: inThread, in: context, recipient(ben, [phone(bensPhone)])) == [.silent(.notFollowing)])
+      decisions(on: inThread, in: context, recipient(ben, [phone(bensPhone)])) == [.skip(.notFollowing)])
   }
 
   @Test("a message in a thread notifies its followers and mentioned users")
   func threads() {
     let cases: [(Set<UserID>, Mentions, FanOut.Decision)] = [
-      ([], Mentions(), .silent(.notFollowing)), ([carla], Mentions(), .silent(.notFollowing)),
+      ([], Mentions(), .skip(.notFollowing)), ([carla], Mentions(), .skip(.notFollowing)),
       ([ben], Mentions(), notify(.reply)), ([], Mentions(users: [ben]), notify(.mention)),
       ([], Mentions(everyone: true), notify(.mention)),
     ]
@@ -187,7 +187,7 @@ private func decisions(
         ] {
           let devices = [phone(bensPhone), phone(bensTablet, roomChanges: true)]
           #expect(
-            decisions(on: sent, in: context, recipient(ben, devices)) == [.silent(.silentEvent), notify(.roomChange)])
+            decisions(on: sent, in: context, recipient(ben, devices)) == [.skip(.silentEvent), notify(.roomChange)])
           #expect(decisions(on: sent, in: context, recipient(anna, [phone(annasPhone)])) == [notify(.sent)])
         }
       }
@@ -200,16 +200,16 @@ private func decisions(
       event(.reaction(tea, .numbered(5), emoji: "👍", messageAuthor: author))
     }
     #expect(decisions(on: reaction(to: ben), recipient(ben, [phone(bensPhone)])) == [notify(.reaction)])
-    #expect(decisions(on: reaction(to: carla), recipient(ben, [phone(bensPhone)])) == [.silent(.roomChangesOff)])
-    #expect(decisions(on: reaction(to: nil), recipient(ben, [phone(bensPhone)])) == [.silent(.roomChangesOff)])
-    #expect(decisions(on: reaction(to: anna), recipient(anna, [phone(annasPhone)])) == [.silent(.roomChangesOff)])
+    #expect(decisions(on: reaction(to: carla), recipient(ben, [phone(bensPhone)])) == [.skip(.roomChangesOff)])
+    #expect(decisions(on: reaction(to: nil), recipient(ben, [phone(bensPhone)])) == [.skip(.roomChangesOff)])
+    #expect(decisions(on: reaction(to: anna), recipient(anna, [phone(annasPhone)])) == [.skip(.roomChangesOff)])
   }
 
   @Test("an added or invited user is notified")
   func comingIn() {
     let added = event(.added(tea, ben))
     #expect(decisions(on: added, recipient(ben, [phone(bensPhone)])) == [notify(.added)])
-    #expect(decisions(on: added, recipient(carla, [phone(carlasPhone)])) == [.silent(.roomChangesOff)])
+    #expect(decisions(on: added, recipient(carla, [phone(carlasPhone)])) == [.skip(.roomChangesOff)])
     let invited = event(.invitation(kitchen, ben))
     #expect(decisions(on: invited, recipient(ben, nil, [phone(bensPhone)])) == [notify(.invitation)])
   }
@@ -218,14 +218,14 @@ private func decisions(
   func reading() {
     let read = event(.reading(tea, ben, through: .numbered(3), thread: nil), by: ben, on: bensPhone)
     let bens = recipient(ben, [phone(bensPhone), phone(bensTablet)])
-    #expect(decisions(on: read, bens) == [.silent(.ownDevice), notify(.update)])
+    #expect(decisions(on: read, bens) == [.skip(.ownDevice), notify(.update)])
   }
 
   @Test("a deletion updates the devices of users who had not read the message")
   func deletion() {
     let deleted = event(.deletion(tea, .numbered(5), at: .room(5)))
     let cases: [(UInt64, FanOut.Decision)] = [
-      (4, notify(.update)), (5, .silent(.nothingToClear)), (6, .silent(.nothingToClear)),
+      (4, notify(.update)), (5, .skip(.nothingToClear)), (6, .skip(.nothingToClear)),
     ]
     for (readThrough, expected) in cases {
       let member = FanOut.Membership.member(FanOut.Member(readThrough: readThrough))
@@ -235,7 +235,7 @@ private func decisions(
     let context = FanOut.RoomContext(followers: [ben])
     #expect(decisions(on: reply, in: context, recipient(ben, [phone(bensPhone)])) == [notify(.update)])
     #expect(
-      decisions(on: reply, in: context, recipient(carla, [phone(carlasPhone)])) == [.silent(.nothingToClear)])
+      decisions(on: reply, in: context, recipient(carla, [phone(carlasPhone)])) == [.skip(.nothingToClear)])
   }
 
   @Test("a user who leaves gets an update, and no later changes of the room")
@@ -255,9 +255,9 @@ private func decisions(
     let devices = [phone(bensPhone, .none, roomChanges: true), phone(bensTablet)]
     let found = decisions(on: event(change), recipient(ben, devices))
     #expect(found.first == notify(.roomChange))
-    #expect(found.last == .silent(change.isDeletion ? .nothingToClear : .roomChangesOff))
+    #expect(found.last == .skip(change.isDeletion ? .nothingToClear : .roomChangesOff))
     #expect(
-      decisions(on: event(change, by: ben, on: bensPhone), recipient(ben, devices)).first == .silent(.ownDevice))
+      decisions(on: event(change, by: ben, on: bensPhone), recipient(ben, devices)).first == .skip(.ownDevice))
   }
 
   @Test("a device that gets no alert of a change gets a roomChange if it asked for changes")
@@ -267,7 +267,7 @@ private func decisions(
     let devices = [phone(bensPhone, roomChanges: true), phone(bensTablet)]
     #expect(
       decisions(on: reaction, recipient(ben, devices, preferences: preferences))
-        == [notify(.roomChange), .silent(.kindMuted)])
+        == [notify(.roomChange), .skip(.kindMuted)])
     #expect(decisions(on: reaction, recipient(ben, devices)) == [notify(.reaction), notify(.reaction)])
   }
 }
@@ -280,7 +280,7 @@ private func decisions(
   @Test("a mute applies before its end and not at it, also to mentions")
   func muted() {
     let cases: [(Int64, FanOut.Decision)] = [
-      (1, .silent(.mutedRoom)), (0, notify(.mention)), (-1, notify(.mention)),
+      (1, .skip(.mutedRoom)), (0, notify(.mention)), (-1, notify(.mention)),
     ]
     for (milliseconds, expected) in cases {
       let membership = member(mutedUntil: sentAt.adding(milliseconds: milliseconds))
@@ -308,11 +308,11 @@ private func decisions(
     }
     switch effective {
     case .all: #expect(decision(Mentions()) == [notify(.message)])
-    case .mentions: #expect(decision(Mentions()) == [.silent(.mentionsOnly)])
-    case .none: #expect(decision(Mentions()) == [.silent(.notificationsOff)])
+    case .mentions: #expect(decision(Mentions()) == [.skip(.mentionsOnly)])
+    case .none: #expect(decision(Mentions()) == [.skip(.notificationsOff)])
     }
     let mentioned = decision(Mentions(users: [ben]))
-    #expect(mentioned == (effective == .none ? [.silent(.notificationsOff)] : [notify(.mention)]))
+    #expect(mentioned == (effective == .none ? [.skip(.notificationsOff)] : [notify(.mention)]))
   }
 
   @Test("the level mentions shows what concerns the user personally")
@@ -327,8 +327,8 @@ private func decisions(
       let preferences = UserPreferences(mutedKinds: [kind])
       let bens = recipient(ben, [phone(bensPhone)], preferences: preferences)
       #expect(
-        decisions(on: message(), in: context, bens) == [kind == .reminder ? .silent(.kindMuted) : notify(.reminder)])
-      #expect(decisions(on: message(), bens) == [kind == .message ? .silent(.kindMuted) : notify(.message)])
+        decisions(on: message(), in: context, bens) == [kind == .reminder ? .skip(.kindMuted) : notify(.reminder)])
+      #expect(decisions(on: message(), bens) == [kind == .message ? .skip(.kindMuted) : notify(.message)])
     }
   }
 
@@ -364,12 +364,12 @@ private func decisions(
     }
     let muted = member(mutedUntil: sentAt.adding(milliseconds: 1))
     #expect(
-      decisions(on: message(mentions: Mentions(users: [ben])), bens(muted, isDisabled: true)) == [.silent(.blocked)])
-    #expect(decisions(on: message(), bens(.left(at: LogPosition(8)))) == [.silent(.left)])
-    #expect(decisions(on: event(.room(tea, nil)), bens(muted)) == [.silent(.blocked)])
+      decisions(on: message(mentions: Mentions(users: [ben])), bens(muted, isDisabled: true)) == [.skip(.blocked)])
+    #expect(decisions(on: message(), bens(.left(at: LogPosition(8)))) == [.skip(.left)])
+    #expect(decisions(on: event(.room(tea, nil)), bens(muted)) == [.skip(.blocked)])
     #expect(decisions(on: event(.deletion(tea, .numbered(5), at: .room(5))), bens(muted)) == [notify(.update)])
     let disabled = FanOut.Recipient(user: ben, membership: muted, isDisabled: true, devices: [phone(bensPhone)])
-    #expect(decisions(on: message(), disabled) == [.silent(.accountDisabled)])
+    #expect(decisions(on: message(), disabled) == [.skip(.accountDisabled)])
   }
 }
 

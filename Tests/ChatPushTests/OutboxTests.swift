@@ -436,10 +436,10 @@ private func company() -> Script {
     func reason(_ position: LogPosition, _ device: DeviceID) throws -> FanOut.Decision? {
       try PushExplanation(of: position, in: MemoryLog(script.events)).decisions.first { $0.device == device }?.decision
     }
-    #expect(try reason(plain, carlasPhone) == .silent(.mentionsOnly))
-    #expect(try reason(threaded, bensPhone) == .silent(.notFollowing))
-    #expect(try reason(disabled, bensPhone) == .silent(.accountDisabled))
-    #expect(try reason(blocked, bensPhone) == .silent(.blocked))
+    #expect(try reason(plain, carlasPhone) == .skip(.mentionsOnly))
+    #expect(try reason(threaded, bensPhone) == .skip(.notFollowing))
+    #expect(try reason(disabled, bensPhone) == .skip(.accountDisabled))
+    #expect(try reason(blocked, bensPhone) == .skip(.blocked))
     let queue = try build(script.events)
     try queue.read { database in
       let key = PushNotificationKey(position: followed, user: ben, device: bensPhone)

@@ -119,7 +119,7 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
 
   func invalidate(
     _ token: PushToken, of device: DeviceID, of user: UserID
-  ) async throws(RecordingFailure) -> TokenFate {
+  ) async throws(RecordingFailure) -> TokenInvalidation {
     let current = events.compactMap { recorded -> DeviceDescription? in
       guard case .user(user, let event) = recorded.event else { return nil }
       switch event {

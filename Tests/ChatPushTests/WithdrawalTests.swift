@@ -233,20 +233,20 @@ import Testing
       log.outcomes.flatMap(\.outcomes).filter { $0.user == ben && $0.result != .delivered } == [
         PushOutcome(position: first, user: ben, device: bensPhone, result: .abandoned, reason: .deleted)
       ])
-    func fates(_ position: LogPosition) throws -> [UserID: String] {
-      try described(PushExplanation(of: position, in: log).fates)
+    func states(_ position: LogPosition) throws -> [UserID: String] {
+      try described(PushExplanation(of: position, in: log).states)
     }
-    #expect(try fates(first)[ben] == "abandoned deleted")
-    #expect(try fates(second) == [ben: "delivered", carla: "delivered"])
-    #expect(try fates(before) == [:], "push was not switched on")
-    #expect(try fates(log.send(3)) == [ben: "waiting", carla: "waiting"])
+    #expect(try states(first)[ben] == "abandoned deleted")
+    #expect(try states(second) == [ben: "delivered", carla: "delivered"])
+    #expect(try states(before) == [:], "push was not switched on")
+    #expect(try states(log.send(3)) == [ben: "waiting", carla: "waiting"])
   }
 
   /// What happened to the notification of each user.
-  private func described(_ fates: [PushNotificationKey: PushExplanation.Fate]) -> [UserID: String] {
+  private func described(_ states: [PushNotificationKey: PushExplanation.State]) -> [UserID: String] {
     Dictionary(
-      uniqueKeysWithValues: fates.map { key, fate in
-        switch fate {
+      uniqueKeysWithValues: states.map { key, state in
+        switch state {
         case .waiting: (key.user, "waiting")
         case .settled(let outcome):
           (key.user, [outcome.result.name, outcome.reason?.name].compactMap { $0 }.joined(separator: " "))
@@ -325,8 +325,8 @@ import Testing
       try await eventually { log.outcomes.last.map { $0.settledThrough >= position } ?? false }
       return position
     }
-    let fates = try described(PushExplanation(of: position, in: log).fates)
-    #expect(fates == [ben: "abandoned room_open", carla: "delivered"])
+    let states = try described(PushExplanation(of: position, in: log).states)
+    #expect(states == [ben: "abandoned room_open", carla: "delivered"])
   }
 
   @Test("an attempt has a time limit and is repeated")

@@ -5,7 +5,7 @@ import ChatService
 import Logging
 
 /// Whether an event with outcomes was recorded.
-enum PushOutcomesFate: Sendable {
+enum RecordingResult: Sendable {
   case durable
   case failed([PushOutcome], RecordingFailure)
 }
@@ -74,10 +74,10 @@ struct DispatchLoop {
     case .outboxGrew:
       dispatcher.noticedNews()
       lanes.outboxGrew()
-    case .attempted(let attempt, let ticket, let attempted, let thread):
+    case .attemptEnded(let attempt, let ticket, let finished, let thread):
       threads.end(thread)
-      take(attempted, of: attempt, ticket)
-    case .recorded(let fate): take(fate)
+      take(finished, of: attempt, ticket)
+    case .recorded(let result): take(result)
     case .woke(let time): alarms.remove(time)
     case .stop: stop(&group)
     case .drainEnded: group.cancelAll()
@@ -85,14 +85,14 @@ struct DispatchLoop {
   }
 
   private mutating func take(
-    _ attempted: Attempted, of attempt: PerDeviceQueues.Attempt, _ ticket: PushLanes.Ticket
+    _ finished: FinishedAttempt, of attempt: PerDeviceQueues.Attempt, _ ticket: PushLanes.Ticket
   ) {
     // This comes first, because `note` publishes the new states.
-    let changed = lanes.end(ticket, attempted.signal, from: attempted.provider, at: .now)
+    let changed = lanes.end(ticket, finished.signal, from: finished.provider, at: .now)
     note(changed)
     let (key, number) = (attempt.key, attempt.number)
-    let wasSent = attempted.provider != nil
-    switch attempted.result {
+    let wasSent = finished.provider != nil
+    switch finished.result {
     case .settled(let outcome, let reason, let response):
       if reason == .rejected { noteRejection(key, response) }
       lanes.complete(key, ticket, wasSent: wasSent, at: .now)
@@ -171,9 +171,9 @@ struct DispatchLoop {
     dispatcher.publish(lanes.states.map { PushProviderStatus($0.provider, $0.state) })
   }
 
-  private mutating func take(_ fate: PushOutcomesFate) {
+  private mutating func take(_ result: RecordingResult) {
     isRecording = false
-    switch fate {
+    switch result {
     case .durable:
       recordingDue = .now + .milliseconds(Self.gatheringMilliseconds)
     case .failed(let unrecorded, .passing(let reason)):
@@ -273,8 +273,8 @@ struct DispatchLoop {
     while !isStopping, let start = lanes.next(at: .now) {
       let thread = threads.begin()
       group.addTask(executorPreference: thread.flatMap { dispatcher.threads?.attempts[$0] }) {
-        let attempted = await dispatcher.attempt(start.attempt.key, lane: start.provider, closed: closed)
-        dispatcher.send(.attempted(start.attempt, start.ticket, attempted, thread: thread))
+        let finished = await dispatcher.attempt(start.attempt.key, lane: start.provider, closed: closed)
+        dispatcher.send(.attemptEnded(start.attempt, start.ticket, finished, thread: thread))
       }
     }
   }
@@ -335,7 +335,7 @@ struct DispatchLoop {
 }
 
 extension PushDispatcher {
-  func record(_ outcomes: PushOutcomes) async -> PushOutcomesFate {
+  func record(_ outcomes: PushOutcomes) async -> RecordingResult {
     do throws(RecordingFailure) {
       try await recorder.record(outcomes)
       return .durable

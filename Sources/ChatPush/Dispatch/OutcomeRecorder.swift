@@ -9,11 +9,11 @@ package protocol OutcomeRecorder: Sendable {
   /// Records that a provider reported the token as invalid. Returns when that is durable.
   func invalidate(
     _ token: PushToken, of device: DeviceID, of user: UserID
-  ) async throws(RecordingFailure) -> TokenFate
+  ) async throws(RecordingFailure) -> TokenInvalidation
 }
 
 /// What happened to a token that its provider reported as invalid.
-package enum TokenFate: Sendable, Hashable {
+package enum TokenInvalidation: Sendable, Hashable {
   /// The token was removed from the device at this position.
   case invalidated(at: LogPosition)
   /// The device already has another token, or was removed.
@@ -39,7 +39,7 @@ extension ChatService: OutcomeRecorder {
 
   package func invalidate(
     _ token: PushToken, of device: DeviceID, of user: UserID
-  ) async throws(RecordingFailure) -> TokenFate {
+  ) async throws(RecordingFailure) -> TokenInvalidation {
     do throws(ServiceError) {
       return .invalidated(at: try await invalidatePushToken(token, of: device, of: user).stamp.position)
     } catch {

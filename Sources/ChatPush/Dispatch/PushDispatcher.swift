@@ -117,8 +117,8 @@ package final class PushDispatcher: Sendable {
 enum DispatchEvent: Sendable {
   case outboxGrew
   /// - Parameter thread: where the attempt ran (`AttemptThreads`).
-  case attempted(PerDeviceQueues.Attempt, PushLanes.Ticket, Attempted, thread: Int?)
-  case recorded(PushOutcomesFate)
+  case attemptEnded(PerDeviceQueues.Attempt, PushLanes.Ticket, FinishedAttempt, thread: Int?)
+  case recorded(RecordingResult)
   /// A time at which the loop asked to be woken.
   case woke(ContinuousClock.Instant)
   case stop

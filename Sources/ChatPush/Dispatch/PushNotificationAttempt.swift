@@ -19,7 +19,7 @@ enum AttemptResult: Sendable, Hashable {
 }
 
 /// How an attempt ended.
-struct Attempted: Sendable, Hashable {
+struct FinishedAttempt: Sendable, Hashable {
   let result: AttemptResult
   /// The provider to which the notification was sent; nil if it was not sent.
   var provider: ProviderName?
@@ -44,26 +44,26 @@ extension PushDispatcher {
   ///   - closed: the providers that accept no notifications now. The lane's own provider is tried nevertheless.
   func attempt(
     _ key: PushNotificationKey, lane: ProviderName? = nil, closed: Set<ProviderName> = []
-  ) async -> Attempted {
+  ) async -> FinishedAttempt {
     let found: PushQueries.Found
     do {
       found = try await notifications.notification(key)
     } catch {
-      return Attempted(.postponed(reason: "the outbox cannot be read: \(error)"))
+      return FinishedAttempt(.postponed(reason: "the outbox cannot be read: \(error)"))
     }
     switch found {
-    case .settled: return Attempted(.vanished)
-    case .unreachable: return Attempted(.settled(.tokenInvalid))
-    case .withdrawn(let reason): return Attempted(.settled(.abandoned, reason))
+    case .settled: return FinishedAttempt(.vanished)
+    case .unreachable: return FinishedAttempt(.settled(.tokenInvalid))
+    case .withdrawn(let reason): return FinishedAttempt(.settled(.abandoned, reason))
     case .ready(let ready):
       guard ready.content.time.adding(milliseconds: RetryPolicy.lifetimeMilliseconds) >= now() else {
-        return Attempted(.settled(.abandoned, .expired))
+        return FinishedAttempt(.settled(.abandoned, .expired))
       }
       if let room = ready.content.room, isOpen(room, key.device, key.user) {
-        return Attempted(.settled(.abandoned, .roomOpen))
+        return FinishedAttempt(.settled(.abandoned, .roomOpen))
       }
       let provider = ProviderName(ready.token.provider, ready.apnsEnvironment)
-      if lane != nil, provider != lane, closed.contains(provider) { return Attempted(.held) }
+      if lane != nil, provider != lane, closed.contains(provider) { return FinishedAttempt(.held) }
       let notification = PushNotification(
         key: key, deliveryKey: key.deliveryKey(logIdentity: logIdentity), token: ready.token, content: ready.content,
         delivery: ready.delivery, apnsEnvironment: ready.apnsEnvironment, language: ready.language)
@@ -71,20 +71,20 @@ extension PushDispatcher {
     }
   }
 
-  private func attempt(_ notification: PushNotification) async -> Attempted {
+  private func attempt(_ notification: PushNotification) async -> FinishedAttempt {
     let provider = ProviderName(notification.token.provider, notification.apnsEnvironment)
     switch await sender.send(notification) {
-    case .delivered: return Attempted(.settled(.delivered), from: provider, .reached)
+    case .delivered: return FinishedAttempt(.settled(.delivered), from: provider, .reached)
     case .tokenInvalid(let response):
-      return Attempted(await invalidateToken(of: notification, response), from: provider, .reached)
+      return FinishedAttempt(await invalidateToken(of: notification, response), from: provider, .reached)
     case .rejected(let response):
-      return Attempted(.settled(.abandoned, .rejected, response: response), from: provider, .reached)
+      return FinishedAttempt(.settled(.abandoned, .rejected, response: response), from: provider, .reached)
     case .failed(let reason, let retryAfter):
-      return Attempted(.failed(reason: reason, retryAfter: retryAfter), from: provider, .failed)
+      return FinishedAttempt(.failed(reason: reason, retryAfter: retryAfter), from: provider, .failed)
     case .providerPaused(let reason, let duration):
-      return Attempted(.refused(reason: reason), from: provider, .paused(reason: reason, for: duration))
+      return FinishedAttempt(.refused(reason: reason), from: provider, .paused(reason: reason, for: duration))
     case .providerStopped(let reason):
-      return Attempted(.refused(reason: reason), from: provider, .stopped(reason: reason))
+      return FinishedAttempt(.refused(reason: reason), from: provider, .stopped(reason: reason))
     }
   }
 

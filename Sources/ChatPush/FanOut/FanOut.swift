@@ -1,4 +1,4 @@
-package import ChatDomain
+import ChatDomain
 package import ChatPrimitives
 
 /// Decides which devices are notified of an event, with which kind and badge, and why the others are not. It does no
@@ -22,7 +22,7 @@ package enum FanOut {
       for device in recipient.devices {
         let decision: Decision
         switch choice(among: kinds, for: device, of: recipient, event, context) {
-        case .silent(let reason): decision = .silent(reason)
+        case .skip(let reason): decision = .skip(reason)
         case .notify(let kind):
           let badge = try count ?? badge(recipient.user)
           count = badge
@@ -40,33 +40,33 @@ package enum FanOut {
 
   private enum Choice {
     case notify(PushKind)
-    case silent(SilenceReason)
+    case skip(SkipReason)
   }
 
   /// The first kind that the device may get. If it may get none, the reason for the first kind.
   private static func choice(
     among kinds: [PushKind], for device: Device, of recipient: Recipient, _ event: PushEvent, _ context: RoomContext
   ) -> Choice {
-    var first: SilenceReason?
+    var first: SkipReason?
     for kind in kinds {
-      guard let reason = silence(about: kind, for: device, of: recipient, event, context) else { return .notify(kind) }
+      guard let reason = skipReason(for: kind, on: device, of: recipient, event, context) else { return .notify(kind) }
       first = first ?? reason
     }
-    return .silent(first ?? .noToken)
+    return .skip(first ?? .noToken)
   }
 
   /// The first reason that applies; nil if the device is notified.
-  private static func silence(
-    about kind: PushKind, for device: Device, of recipient: Recipient, _ event: PushEvent, _ context: RoomContext
-  ) -> SilenceReason? {
-    if let reason = event.silence { return reason }
+  private static func skipReason(
+    for kind: PushKind, on device: Device, of recipient: Recipient, _ event: PushEvent, _ context: RoomContext
+  ) -> SkipReason? {
+    if let reason = event.skipReason { return reason }
     if device.id == event.device, recipient.user == event.actor { return .ownDevice }
-    if let reason = recipient.silence(about: kind, event, context) { return reason }
+    if let reason = recipient.skipReason(for: kind, event, context) { return reason }
     if kind.alert != nil {
-      switch recipient.level(on: device) {
-      case .none: return .notificationsOff
-      case .mentions where !kind.isPersonal: return .mentionsOnly
-      case .mentions, .all: break
+      switch recipient.rules.levelRule(for: kind, on: device.level) {
+      case .notificationsOff: return .notificationsOff
+      case .mentionsOnly: return .mentionsOnly
+      case nil: break
       }
     }
     if kind == .roomChange, !device.roomChanges { return .roomChangesOff }
@@ -79,7 +79,7 @@ package enum FanOut {
 extension FanOut {
   package enum Decision: Sendable, Hashable {
     case notify(Delivery)
-    case silent(SilenceReason)
+    case skip(SkipReason)
   }
 
   package struct Delivery: Sendable, Hashable {
@@ -111,7 +111,7 @@ extension FanOut {
   }
 
   /// Why a device is not notified. If several reasons apply, the first in this order is given.
-  package enum SilenceReason: String, Sendable, CaseIterable {
+  package enum SkipReason: String, Sendable, CaseIterable {
     /// The event was imported from another system with its original time.
     case imported
     /// The message's text was erased.
@@ -151,7 +151,7 @@ extension FanOut {
 
 extension PushEvent {
   /// Why nobody is notified, if this is the same for all devices.
-  package var silence: FanOut.SilenceReason? {
+  package var skipReason: FanOut.SkipReason? {
     if originalTime != nil { return .imported }
     if case .message(_, let message) = change, message.content == nil { return .erased }
     return nil
@@ -195,25 +195,22 @@ extension PushEvent.Message {
 
 extension FanOut.Recipient {
   /// The first reason that is the same for all devices of the user; nil if there is none.
-  fileprivate func silence(
-    about kind: PushKind, _ event: PushEvent, _ context: FanOut.RoomContext
-  ) -> FanOut.SilenceReason? {
-    var member: FanOut.Member?
+  fileprivate func skipReason(
+    for kind: PushKind, _ event: PushEvent, _ context: FanOut.RoomContext
+  ) -> FanOut.SkipReason? {
     switch membership {
-    case .member(let found): member = found
     case .joinsLater: return .beforeJoin
     // A user who has just left is notified, so that the app removes the room's notifications.
     case .left: if !event.isDeparture(of: user) { return .left }
-    case nil: break
+    case .member, nil: break
     }
-    // An update shows nothing of the user who caused it.
-    if hasBlockedActor, kind != .update { return .blocked }
+    if hasBlockedActor, kind.isWithheldByBlock { return .blocked }
     if event.isSilent, kind.alert != nil { return .silentEvent }
     if isDisabled { return .accountDisabled }
     if let alert = kind.alert {
-      if let until = member?.mutedUntil, until > event.time { return .mutedRoom }
+      if rules.isRoomMuted(at: event.time) { return .mutedRoom }
       if kind == .message || kind == .reminder && user != event.actor, event.isInThread { return .notFollowing }
-      if preferences.mutedKinds.contains(alert) { return .kindMuted }
+      if rules.isMuted(alert) { return .kindMuted }
     }
     if case .deletion(_, _, let location) = event.change, kind == .update {
       // What the user has read of a thread is not looked up: an unnecessary update shows nothing.
@@ -226,11 +223,11 @@ extension FanOut.Recipient {
     return nil
   }
 
-  /// The level of the room, or without one that of the preferences. The device can lower it.
-  fileprivate func level(on device: FanOut.Device) -> NotificationLevel {
-    var ofRoom: NotificationLevel?
-    if case .member(let member) = membership { ofRoom = member.level }
-    return NotificationLevel.lower(ofRoom ?? preferences.notifications, device.level)
+  /// Nil for a user who is not a member.
+  private var member: FanOut.Member? { if case .member(let member) = membership { member } else { nil } }
+
+  fileprivate var rules: AlertRules {
+    AlertRules(mutedUntil: member?.mutedUntil, levelInRoom: member?.level, preferences: preferences)
   }
 }
 
@@ -248,12 +245,5 @@ extension PushEvent {
   fileprivate var isInThread: Bool {
     guard case .message(_, let message) = change else { return false }
     return message.thread != nil
-  }
-}
-
-extension NotificationLevel {
-  /// The level that allows fewer notifications.
-  package static func lower(_ first: NotificationLevel, _ second: NotificationLevel) -> NotificationLevel {
-    first.rawValue > second.rawValue ? first : second
   }
 }

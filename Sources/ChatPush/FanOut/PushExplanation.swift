@@ -20,12 +20,12 @@ package struct PushExplanation: Sendable, Hashable {
   /// Whether there are more devices than `limit`.
   package let hasMore: Bool
   /// The states of the notifications that were decided on; empty if push was not switched on then.
-  package let fates: [PushNotificationKey: Fate]
+  package let states: [PushNotificationKey: State]
   /// The end of the log when reading began. What was recorded after it is not included.
   package let head: LogPosition
 
   /// The state of one notification.
-  package enum Fate: Sendable, Hashable {
+  package enum State: Sendable, Hashable {
     /// Not settled yet.
     case waiting
     case settled(Outcome)
@@ -67,13 +67,13 @@ package struct PushExplanation: Sendable, Hashable {
         try rooms.badge(of: $0, at: event.time)
       }
       let isSwitchedOn = try OutboxWriter(database).isSwitchedOn()
-      return (decisions: decisions, hasMore: hasMore, fates: isSwitchedOn ? later.fates(of: decisions) : [:])
+      return (decisions: decisions, hasMore: hasMore, states: isSwitchedOn ? later.states(of: decisions) : [:])
     }
     self.head = head
     self.event = event
     decisions = found.decisions
     hasMore = found.hasMore
-    fates = found.fates
+    states = found.states
   }
 
   /// Reads only this event, so that a wrong position costs little.
@@ -156,7 +156,7 @@ private struct LaterEvents {
   private let event: PushEvent
   /// The users who joined its room.
   private(set) var members: Set<UserID> = []
-  private var outcomes: [PushNotificationKey: PushExplanation.Fate] = [:]
+  private var outcomes: [PushNotificationKey: PushExplanation.State] = [:]
   /// When it was recorded that all notifications of the event are settled.
   private var settled: Timestamp?
 
@@ -210,16 +210,16 @@ private struct LaterEvents {
   }
 
   /// A notification that is settled and has no outcome of its own was delivered.
-  func fates(of decisions: [FanOut.DeviceDecision]) -> [PushNotificationKey: PushExplanation.Fate] {
-    let rest: PushExplanation.Fate =
+  func states(of decisions: [FanOut.DeviceDecision]) -> [PushNotificationKey: PushExplanation.State] {
+    let rest: PushExplanation.State =
       settled.map { .settled(PushExplanation.Outcome(result: .delivered, recorded: $0)) } ?? .waiting
-    var fates: [PushNotificationKey: PushExplanation.Fate] = [:]
+    var states: [PushNotificationKey: PushExplanation.State] = [:]
     for decision in decisions {
       guard case .notify = decision.decision else { continue }
       let key = PushNotificationKey(position: event.position, user: decision.user, device: decision.device)
-      fates[key] = outcomes[key] ?? rest
+      states[key] = outcomes[key] ?? rest
     }
-    return fates
+    return states
   }
 }
 

@@ -26,8 +26,8 @@ package enum PushKind: UInt8, Sendable, Hashable, CaseIterable {
       }
   }
 
-  /// The first raw value of the kinds that show nothing.
-  static let firstSilent = PushKind.sent.rawValue
+  /// The first raw value of the kinds that show nothing. Those that show something have lower ones (`KindNumberSpecs`).
+  static let firstSilent = allCases.filter { $0.alert == nil }.map(\.rawValue).min() ?? .max
 
   /// The kind as users know it in their preferences; nil for a kind that shows nothing.
   package var alert: AlertKind? {
@@ -52,6 +52,9 @@ package enum PushKind: UInt8, Sendable, Hashable, CaseIterable {
     case .message, .mention, .reply, .reminder, .reaction, .invitation, .added: alert?.name ?? ""
     }
   }
+
+  /// Whether users do not get it if they have blocked the user who caused the event. An update shows nothing of that user.
+  package var isWithheldByBlock: Bool { self != .update }
 
   /// Whether it concerns this user in particular, so that the level `mentions` shows it.
   package var isPersonal: Bool {

@@ -60,6 +60,9 @@ extension FanOut {
     /// Whether it wants silent notifications of changes in rooms (`roomChange`).
     package var roomChanges: Bool
 
+    /// The provider that reaches it; nil if it has no token.
+    package var provider: ProviderName? { token.map { ProviderName($0.provider, apnsEnvironment) } }
+
     package init(
       id: DeviceID, token: PushToken?, level: NotificationLevel = .all, apnsEnvironment: APNsEnvironment? = nil,
       language: String? = nil, roomChanges: Bool = false

@@ -30,7 +30,7 @@ struct CurrentUser {
       // A user who left and returned has joined after the event, and is not notified of earlier ones.
       guard let joined, joined <= key.position else { return .left }
     }
-    if hasBlockedSender, kind != .update { return .blocked }
+    if hasBlockedSender, kind.isWithheldByBlock { return .blocked }
     if isDisabled { return .accountDisabled }
     guard let alert = kind.alert else {
       return kind == .roomChange && device?.roomChanges == false ? .roomChangesOff : nil
@@ -39,13 +39,13 @@ struct CurrentUser {
     if let location = content.location, let readThrough, location.ordinal <= readThrough, key.user != content.sender {
       return .alreadyRead
     }
-    if let mutedUntil, mutedUntil > content.time { return .mutedRoom }
-    if preferences.mutedKinds.contains(alert) { return .kindMuted }
-    let ofUser = roomLevel ?? preferences.notifications
-    switch device.map({ NotificationLevel.lower(ofUser, $0.level) }) ?? ofUser {
-    case .none: return .notificationsOff
-    case .mentions where !kind.isPersonal: return .mentionsOnly
-    case .mentions, .all: return nil
+    let rules = AlertRules(mutedUntil: mutedUntil, levelInRoom: roomLevel, preferences: preferences)
+    if rules.isRoomMuted(at: content.time) { return .mutedRoom }
+    if rules.isMuted(alert) { return .kindMuted }
+    return switch rules.levelRule(for: kind, on: device?.level) {
+    case .notificationsOff: .notificationsOff
+    case .mentionsOnly: .mentionsOnly
+    case nil: nil
     }
   }
 }

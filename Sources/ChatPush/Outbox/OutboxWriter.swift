@@ -15,29 +15,28 @@ struct OutboxWriter {
   func isSwitchedOn() throws -> Bool { try PushQueries(database).settledThrough() != nil }
 
   /// Adds a row for each device that has to be notified, and one row for what they share.
+  /// - Parameters:
+  ///   - decisions: one for each device of the recipients, in their order.
   /// - Returns: how many rows were added for devices.
-  func add(_ event: PushEvent, _ decisions: [FanOut.DeviceDecision], _ rooms: RoomsQueries) throws -> Int {
+  func add(
+    _ event: PushEvent, _ decisions: [FanOut.DeviceDecision], for recipients: [FanOut.Recipient], _ rooms: RoomsQueries
+  ) throws -> Int {
     var rows = 0
-    for decision in decisions {
-      guard case .notify(let delivery) = decision.decision else { continue }
+    for (decision, device) in zip(decisions, recipients.lazy.flatMap(\.devices)) {
+      guard case .notify(let delivery) = decision.decision, let provider = device.provider else { continue }
       if rows == 0 { try add(try PushContent(event, rooms), of: event) }
       rows += 1
       // The provider selects the lane in which the notification waits. It stays the same if the device gets a token of
-      // another provider, so that no lane misses a row. The order is that of `PushQueries.readDevice`.
+      // another provider, so that no lane misses a row.
       try CachedStatement(
         database,
         """
-        INSERT INTO outbox (position, userId, deviceId, kind, badge, isQuiet, showsPreview, provider) VALUES (
-          ?1, ?2, ?3, ?4, ?5, ?6, ?7, (
-            SELECT CASE WHEN apnsToken IS NOT NULL THEN IIF(
-                apnsEnvironment = \(APNsEnvironment.sandbox.rawValue), \(ProviderName.apnsSandbox.rawValue),
-                \(ProviderName.apns.rawValue))
-              WHEN fcmToken IS NOT NULL THEN \(ProviderName.fcm.rawValue) ELSE \(ProviderName.webPush.rawValue) END
-            FROM pushDevice WHERE userId = ?2 AND deviceId = ?3))
+        INSERT INTO outbox (position, userId, deviceId, kind, badge, isQuiet, showsPreview, provider)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         """
       ).run(
         event.position, decision.user, decision.device, Int64(delivery.kind.rawValue), delivery.badge, delivery.isQuiet,
-        delivery.showsPreview)
+        delivery.showsPreview, Int64(provider.rawValue))
     }
     return rows
   }

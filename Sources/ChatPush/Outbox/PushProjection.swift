@@ -118,12 +118,11 @@ package struct PushProjection: Projection {
   ) throws -> Int {
     let queries = RoomsQueries(database)
     let context = try FanOut.RoomContext(of: event, wasScheduled: wasScheduled, queries)
-    let decisions = try FanOut.decisions(
-      on: event, in: context, for: recipients.recipients(of: event, .notifiable)
-    ) { user in
+    let recipients = try recipients.recipients(of: event, .notifiable)
+    let decisions = try FanOut.decisions(on: event, in: context, for: recipients) { user in
       try queries.badge(of: user, at: event.time)
     }
-    return try outbox.add(event, decisions, queries)
+    return try outbox.add(event, decisions, for: recipients, queries)
   }
 }
 

@@ -21,7 +21,7 @@ struct RecipientQueries {
   /// Whether the event may notify a device. For most events this is false, so their recipients are not looked up. It
   /// does not read the rooms' tables.
   func mayNotify(_ event: PushEvent) throws -> Bool {
-    guard event.silence == nil else { return false }
+    guard event.skipReason == nil else { return false }
     return switch event.change {
     case .message(let room, _), .deletion(let room, _, _): try hasRecipients(in: room)
     case .reading(_, let user, _, _), .invitation(_, let user), .blocks(let user):

@@ -12,7 +12,7 @@ extension PushDecisions {
       position: event.position, time: event.time,
       devices: explanation.decisions.map { decision in
         let key = PushNotificationKey(position: event.position, user: decision.user, device: decision.device)
-        return PushDecision(decision, explanation.fates[key])
+        return PushDecision(decision, explanation.states[key])
       }, more: explanation.hasMore, head: explanation.head)
     roomId = event.room
     senderId = event.actor
@@ -29,12 +29,12 @@ extension PushDecisions {
 }
 
 extension PushDecision {
-  /// - Parameter fate: nil for a device that is not notified, or if push was not switched on.
-  fileprivate init(_ decision: FanOut.DeviceDecision, _ fate: PushExplanation.Fate?) {
+  /// - Parameter state: nil for a device that is not notified, or if push was not switched on.
+  fileprivate init(_ decision: FanOut.DeviceDecision, _ state: PushExplanation.State?) {
     switch decision.decision {
-    case .silent(let silence):
+    case .skip(let skipped):
       self.init(userId: decision.user, deviceId: decision.device, verdict: "silent")
-      reason = silence.rawValue
+      reason = skipped.rawValue
     case .notify(let delivery):
       self.init(userId: decision.user, deviceId: decision.device, verdict: "notify")
       kind = delivery.kind.name
@@ -42,7 +42,7 @@ extension PushDecision {
       preview = delivery.showsPreview
       badge = Int(clamping: delivery.badge)
     }
-    switch fate {
+    switch state {
     case nil: break
     case .waiting: outcome = "waiting"
     case .settled(let settled):
