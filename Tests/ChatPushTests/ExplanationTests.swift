@@ -2,6 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import EventStore
 import Foundation
+import GRDB
 import Synchronization
 import Testing
 
@@ -55,6 +56,39 @@ private let dorasPhone = DeviceID.numbered(41)
         try PushExplanation(of: wrong, in: log)
       }
     }
+  }
+
+  @Test(
+    "the outbox has no `roomChange` of a frequent event in a crowded room, and the explanation says why",
+    arguments: [0, 1])
+  func crowdedRoom(excess: Int) throws {
+    var script = Script()
+    script.register(anna, "Anna")
+    script.create(tea, by: anna)
+    let count = UInt64(FanOut.RoomContext.crowdedDevices + excess)
+    for number in 0..<count {
+      let user = UserID.numbered(100 + number / 50)
+      if number % 50 == 0 {
+        script.register(user, "User \(number)")
+        script.room(tea, .members(.added(user, role: .member)), by: anna)
+      }
+      let token = PushToken(provider: .apns, token: "t\(number)")
+      let description = DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: [token], roomChanges: true)
+      script.user(user, .devices(.registered(.numbered(1000 + number), description)))
+    }
+    script.baseline()
+    let frequent = script.room(tea, .members(.roleChanged(.numbered(100), .administrator)), by: anna)
+    let added = script.room(tea, .members(.added(ben, role: .member)), by: anna)
+    let edited = script.room(tea, .lifecycle(.edited(RoomEdit(name: "coffee"))), by: anna)
+    let rows = try build(script.events).read { database in
+      try PushQueries(database).pending(after: .origin, limit: 10_000).map(\.key.position)
+    }
+    let expected = Dictionary(grouping: rows) { $0 }.mapValues(\.count)
+    #expect(expected == (excess == 0 ? [frequent: 500, added: 500, edited: 500] : [edited: 501]))
+    let explained = try PushExplanation(of: frequent, in: MemoryLog(script.events))
+    let reasons = Set(explained.decisions.map(\.decision))
+    #expect(
+      reasons == [excess == 0 ? .notify(FanOut.Delivery(kind: .roomChange, badge: 0)) : .skip(.crowdedRoom)])
   }
 
   @Test("one user's devices are explained as among all others, whether the user is, was or later became a member")

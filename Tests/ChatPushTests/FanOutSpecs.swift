@@ -242,7 +242,28 @@ private func decisions(
   func departure() {
     let gone = recipient(ben, .left(at: LogPosition(9)), [phone(bensPhone, roomChanges: true)])
     #expect(decisions(on: event(.departed(tea, ben)), gone) == [notify(.update)])
-    #expect(decisions(on: event(.departed(tea, carla)), gone) == [.silent(.left)])
+    #expect(decisions(on: event(.departed(tea, carla)), gone) == [.skip(.left)])
+  }
+
+  @Test("in a crowded room, frequent events lead to no `roomChange`, and all other notifications stay")
+  func crowdedRoom() {
+    let crowded = FanOut.RoomContext(isCrowded: true)
+    let devices = [phone(bensPhone, roomChanges: true), phone(bensTablet)]
+    func found(_ change: PushEvent.Change, isFrequent: Bool = true) -> [FanOut.Decision] {
+      var event = event(change)
+      event.isFrequent = isFrequent
+      return decisions(on: event, in: crowded, recipient(ben, devices))
+    }
+    #expect(found(.room(tea, nil)) == [.skip(.crowdedRoom), .skip(.roomChangesOff)])
+    #expect(found(.room(tea, nil), isFrequent: false) == [notify(.roomChange), .skip(.roomChangesOff)])
+    #expect(found(.added(tea, ben)) == [notify(.added), notify(.added)])
+    #expect(found(.added(tea, carla)) == [.skip(.crowdedRoom), .skip(.roomChangesOff)])
+    let reaction = PushEvent.Change.reaction(tea, .numbered(5), emoji: "👍", messageAuthor: ben)
+    #expect(found(reaction) == [notify(.reaction), notify(.reaction)])
+    let gone = recipient(ben, .left(at: LogPosition(9)), devices)
+    var departure = event(.departed(tea, ben))
+    departure.isFrequent = true
+    #expect(decisions(on: departure, in: crowded, gone) == [notify(.update), notify(.update)])
   }
 
   @Test(

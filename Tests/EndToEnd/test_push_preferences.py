@@ -252,7 +252,42 @@ def test_each_documented_reason_is_given(devices, tmp_path):
          "sentAt": "2001-02-03T04:05:06.000Z"}])
     check(imported, "imported")
     assert erased_reason(tmp_path) == "erased"
-    assert seen | {"erased"} == {row["reason"] for row in table("reason |")}
+    assert crowded_reasons(tmp_path / "crowded") == {"crowdedRoom"}
+    assert seen | {"erased", "crowdedRoom"} == {row["reason"] for row in table("reason |")}
+
+
+# FanOut.RoomContext.crowdedDevices, and Limits.devicesPerUser.
+CROWDED_DEVICES, DEVICES_OF_USER = 500, 50
+
+
+def crowded_reasons(folder) -> set[str]:
+    """What the devices of a room get of a reaction, if one more than `CROWDED_DEVICES` of them have `roomChanges`."""
+    server = Server(folder / "data", "--push-file", folder / "sink", environment=UNLIMITED).start()
+    try:
+        names = [f"User {number}" for number in range(CROWDED_DEVICES // DEVICES_OF_USER + 1)]
+        anna, *users = World(server).users("Anna", *names)
+        room = anna.room("Tea", *users)
+        sent = anna.send(room, "hello")["id"]
+        for number in range(CROWDED_DEVICES):
+            wants_changes(users[number // DEVICES_OF_USER])
+        few = anna.put(reaction_path(room, sent, THUMB))
+        wants_changes(users[-1])
+        many = anna.put(reaction_path(room, sent, "❤️"))
+        edited = anna.patch(room.path, {"topic": "tea"})
+        assert decided(server, few) == decided(server, edited) == {"roomChange"}
+        return decided(server, many)
+    finally:
+        server.end()
+
+
+def wants_changes(person: Person) -> None:
+    """Registers a device that asks for changes of rooms."""
+    id = new_id()
+    person.put(f"/v1/devices/{id}", {"apnsToken": id, "roomChanges": True})
+
+
+def decided(server: Server, event: dict) -> set[str]:
+    return {decision(row) for row in explained(server, event).values()}
 
 
 def erased_reason(folder) -> str:

@@ -70,6 +70,7 @@ package enum FanOut {
       }
     }
     if kind == .roomChange, !device.roomChanges { return .roomChangesOff }
+    if kind == .roomChange, event.isFrequent, context.isCrowded { return .crowdedRoom }
     return device.token == nil ? .noToken : nil
   }
 }
@@ -142,6 +143,8 @@ extension FanOut {
     case mentionsOnly
     /// The device did not ask for changes of rooms.
     case roomChangesOff
+    /// The event is one of those that can come in large numbers, and too many devices in the room have `roomChanges`.
+    case crowdedRoom
     /// No provider can reach the device.
     case noToken
   }

@@ -12,6 +12,9 @@ package struct PushEvent: Sendable, Hashable {
   /// The device that caused it; nil if that is not known.
   package var device: DeviceID?
   package var change: Change
+  /// Whether such changes of a room can come in large numbers: reactions, pins, and members who join, leave or get another
+  /// role. In a crowded room they lead to no `roomChange`.
+  package var isFrequent = false
 
   package enum Change: Sendable, Hashable {
     case message(RoomID, Message)
@@ -72,6 +75,7 @@ package struct PushEvent: Sendable, Hashable {
       position: recorded.position, time: recorded.stamp.time, originalTime: recorded.originalTime,
       actor: recorded.actor, device: recorded.device, change: change)
     if case .room(_, .messages(.sent(_, let author, _, _))) = recorded.event { actor = author }
+    if case .room(_, let event) = recorded.event { isFrequent = event.isFrequent }
   }
 
   /// The room that it belongs to; nil for an event of a workspace or a user.
@@ -89,6 +93,15 @@ package struct PushEvent: Sendable, Hashable {
     switch change {
     case .reading(_, let user, _, _), .invitation(_, let user), .blocks(let user): user
     case .message, .reaction, .deletion, .added, .departed, .room: nil
+    }
+  }
+}
+
+extension RoomEvent {
+  fileprivate var isFrequent: Bool {
+    switch self {
+    case .annotations, .members: true
+    case .lifecycle, .sharing, .messages, .reading, .threads, .scheduling, .reports, .erased: false
     }
   }
 }

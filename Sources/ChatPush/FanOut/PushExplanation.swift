@@ -59,10 +59,10 @@ package struct PushExplanation: Sendable, Hashable {
       try PushProjection.createIndexes(database)
       let wasScheduled = try Self.apply(through: position, of: feed, to: database, progress)
       let later = try LaterEvents(of: event, in: feed, through: head, progress)
-      var recipients = try Self.recipients(of: event, user, RecipientQueries(database), later)
+      let (rooms, queries) = (RoomsQueries(database), RecipientQueries(database))
+      let context = try FanOut.RoomContext(of: event, wasScheduled: wasScheduled, rooms, queries)
+      var recipients = try Self.recipients(of: event, in: context, user, queries, later)
       let hasMore = Self.cut(&recipients, to: limit)
-      let rooms = RoomsQueries(database)
-      let context = try FanOut.RoomContext(of: event, wasScheduled: wasScheduled, rooms)
       let decisions = try FanOut.decisions(on: event, in: context, for: recipients) {
         try rooms.badge(of: $0, at: event.time)
       }
@@ -119,7 +119,8 @@ package struct PushExplanation: Sendable, Hashable {
 
   /// Members come first, then former members, then those who joined later, each ordered by ID.
   private static func recipients(
-    of event: PushEvent, _ user: UserID?, _ queries: RecipientQueries, _ later: LaterEvents
+    of event: PushEvent, in context: FanOut.RoomContext, _ user: UserID?, _ queries: RecipientQueries,
+    _ later: LaterEvents
   ) throws -> [FanOut.Recipient] {
     if let user {
       if let only = event.onlyUser { return only == user ? [try queries.recipient(user, of: event)] : [] }
@@ -127,7 +128,7 @@ package struct PushExplanation: Sendable, Hashable {
       let isConcerned = recipient.membership != .joinsLater || later.members.contains(user)
       return isConcerned ? [recipient] : []
     }
-    var recipients = try queries.recipients(of: event, .all) + queries.formerMembers(for: event)
+    var recipients = try queries.recipients(of: event, in: context, .all) + queries.formerMembers(for: event)
     for user in later.members.subtracting(recipients.map(\.user)).sorted() {
       recipients.append(try queries.recipient(user, of: event))
     }

@@ -84,11 +84,22 @@ extension FanOut {
     package var wasScheduled: Bool
     /// The followers of the thread, if the event concerns a message in one.
     package var followers: Set<UserID>
+    /// Whether more than `crowdedDevices` devices in the room have `roomChanges`. It is only looked up for a frequent event
+    /// (`PushEvent.isFrequent`).
+    package var isCrowded: Bool
 
-    package init(isDirect: Bool = false, wasScheduled: Bool = false, followers: Set<UserID> = []) {
+    /// In a room with more devices that have `roomChanges`, frequent events lead to no `roomChange`. Otherwise a thousand
+    /// reactions in a room with thousands of devices would be millions of notifications, almost all of them replaced by the
+    /// next one before they are sent, and alerts would wait until the outbox has decided on all of them.
+    package static let crowdedDevices = 500
+
+    package init(
+      isDirect: Bool = false, wasScheduled: Bool = false, followers: Set<UserID> = [], isCrowded: Bool = false
+    ) {
       self.isDirect = isDirect
       self.wasScheduled = wasScheduled
       self.followers = followers
+      self.isCrowded = isCrowded
     }
   }
 }

@@ -117,8 +117,8 @@ package struct PushProjection: Projection {
     _ event: PushEvent, wasScheduled: Bool, _ recipients: RecipientQueries, _ outbox: OutboxWriter, _ database: Database
   ) throws -> Int {
     let queries = RoomsQueries(database)
-    let context = try FanOut.RoomContext(of: event, wasScheduled: wasScheduled, queries)
-    let recipients = try recipients.recipients(of: event, .notifiable)
+    let context = try FanOut.RoomContext(of: event, wasScheduled: wasScheduled, queries, recipients)
+    let recipients = try recipients.recipients(of: event, in: context, .notifiable)
     let decisions = try FanOut.decisions(on: event, in: context, for: recipients) { user in
       try queries.badge(of: user, at: event.time)
     }
@@ -144,9 +144,11 @@ extension RecordedEvent {
 }
 
 extension FanOut.RoomContext {
-  /// - Parameter rooms: must include the event and nothing after it.
-  init(of event: PushEvent, wasScheduled: Bool, _ rooms: RoomsQueries) throws {
-    self.init(wasScheduled: wasScheduled)
+  /// - Parameter rooms: must include the event and nothing after it, like `recipients`.
+  init(
+    of event: PushEvent, wasScheduled: Bool, _ rooms: RoomsQueries, _ recipients: RecipientQueries
+  ) throws {
+    self.init(wasScheduled: wasScheduled, isCrowded: try recipients.isCrowded(event))
     switch event.change {
     case .message(let room, let message):
       isDirect = try rooms.room(room)?.kind == .direct

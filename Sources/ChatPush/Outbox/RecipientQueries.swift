@@ -27,9 +27,10 @@ struct RecipientQueries {
     case .reading(_, let user, _, _), .invitation(_, let user), .blocks(let user):
       try hasDevice(user, besides: event.device)
     case .reaction(let room, _, _, let author):
-      try author.map { try $0 != event.actor && hasDevice($0) } ?? false || wantsChanges(in: room)
-    case .added(let room, let user), .departed(let room, let user): try hasDevice(user) || wantsChanges(in: room)
-    case .room(let room, _): try wantsChanges(in: room)
+      try author.map { try $0 != event.actor && hasDevice($0) } ?? false || mayNotifyChange(event, in: room)
+    case .added(let room, let user), .departed(let room, let user):
+      try hasDevice(user) || mayNotifyChange(event, in: room)
+    case .room(let room, _): try mayNotifyChange(event, in: room)
     }
   }
 
@@ -41,6 +42,25 @@ struct RecipientQueries {
   private func hasRecipients(in room: RoomID) throws -> Bool {
     try CachedStatement(database, "SELECT EXISTS (SELECT 1 FROM recipient WHERE roomId = ?)")
       .first(room) { try $0.number() == 1 } ?? false
+  }
+
+  private func mayNotifyChange(_ event: PushEvent, in room: RoomID) throws -> Bool {
+    try wantsChanges(in: room) && !isCrowded(event)
+  }
+
+  /// Whether the event leads to no `roomChange`, because too many devices would get it.
+  func isCrowded(_ event: PushEvent) throws -> Bool {
+    guard event.isFrequent, let room = event.room else { return false }
+    let devices = try CachedStatement(
+      database,
+      """
+      SELECT count(*) FROM (
+        SELECT 1 FROM recipient CROSS JOIN pushDevice INDEXED BY pushDevice_for_room_changes
+          ON pushDevice.userId = recipient.userId AND pushDevice.roomChanges = 1
+        WHERE recipient.roomId = ? LIMIT ?)
+      """
+    ).first(room, FanOut.RoomContext.crowdedDevices + 1) { try $0.number() }
+    return Int(devices ?? 0) > FanOut.RoomContext.crowdedDevices
   }
 
   /// Whether a member's device asked for changes of rooms. If no device of any user asked, it does not read the
@@ -74,11 +94,20 @@ struct RecipientQueries {
 
   /// The members who have a device, ordered by ID, and then the user who just left; all with their devices. The rooms'
   /// tables must include the event and nothing after it.
-  func recipients(of event: PushEvent, _ selection: Selection) throws -> [FanOut.Recipient] {
+  ///
+  /// - Parameter context: where the event happened.
+  func recipients(
+    of event: PushEvent, in context: FanOut.RoomContext, _ selection: Selection
+  ) throws -> [FanOut.Recipient] {
     if let user = event.onlyUser { return [try recipient(user, of: event)] }
     guard let room = event.room else { return [] }
     var recipients: [FanOut.Recipient] = []
     let (only, wanted) = Self.subject(of: event, selection)
+    // Then nobody gets a `roomChange`.
+    if only, event.isFrequent, context.isCrowded {
+      let users = [wanted, event.departed].compactMap { $0 }
+      return try users.map { try recipient($0, of: event) }
+    }
     try CachedStatement(
       database,
       """
@@ -100,7 +129,7 @@ struct RecipientQueries {
         recipients.append(recipient)
       }
     }
-    if case .departed(_, let user) = event.change { recipients.append(try recipient(user, of: event)) }
+    if let user = event.departed { recipients.append(try recipient(user, of: event)) }
     return recipients
   }
 
@@ -182,5 +211,12 @@ struct RecipientQueries {
     return FanOut.Member(
       mutedUntil: try row.optional { try $0.time() }, level: try row.optional { try $0.choice() },
       readThrough: max(readThrough, joined))
+  }
+}
+
+extension PushEvent {
+  /// The user who has just left the room.
+  fileprivate var departed: UserID? {
+    if case .departed(_, let user) = change { user } else { nil }
   }
 }
