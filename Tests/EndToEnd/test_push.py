@@ -3,6 +3,7 @@
 import json
 import pathlib
 import random
+import re
 import threading
 import time
 
@@ -11,7 +12,10 @@ import requests
 
 from harness.client import new_id
 from harness.command import audit, hansard, settle
+from harness.images import encoded
+from harness.message_mutations import reaction_path
 from harness.people import Person, Room, World
+from harness.push_documents import table
 from harness.push_outcomes import replaced, unnecessary, without_token
 from harness.receiver import Receiver
 from harness.server import Server
@@ -189,6 +193,30 @@ def test_every_push_decision_can_be_explained_afterwards(pushing, sink):
     wrong = hansard("push", "explain", "--data", pushing.data, 1, expect=None)
     assert wrong.status != 0 and "is of a type that notifies nobody" in wrong.errors
     assert notified() == expected, "explaining sends nothing"
+
+
+def test_each_member_of_a_notification_is_documented_and_occurs(pushing, sink):
+    """The table in docs/push.md has exactly the members that a webhook or the file gets."""
+    anna, ben = World(pushing).users("Anna", "Ben")
+    room, office = anna.room("Tea", ben), anna.workspace("Office")
+    phone = device(ben, "b")
+    picture = anna.request("POST", "/v1/media", data=encoded("PNG")).json()["id"]
+    root = anna.send(room, "root")["id"]
+    ben.put(f"{room.message(root)}/thread/following", {"follows": True})
+    anna.put(room.message(new_id()), {
+        "threadId": root, "attachments": [{"mediaId": picture}], "type": "order.shipped", "data": {"number": 17}})
+    own = ben.send(room, "mine")["id"]
+    anna.put(reaction_path(room, own, "👍"))
+    anna.put(f"{office.path}/invitations/{ben.id}", {"role": "member"})
+    last = anna.send(room, "last")
+    ben.put(f"{room.path}/read-marker", {"messageId": last["id"]})
+    wait_until(
+        lambda: any(line.get("clearedThrough") == last["id"] for line in lines(sink)), "Ben's device is not updated")
+    assert {line["deviceId"] for line in lines(sink)} == {phone}
+    documented = {
+        name for row in table("member of the body") for name in re.findall(r"\w+", row["member of the body"])
+        if name not in ("for", "an", "invitation")}
+    assert {name for line in lines(sink) for name in line} == documented
 
 
 def test_a_long_text_is_cut_at_a_whole_character(pushing, sink):
