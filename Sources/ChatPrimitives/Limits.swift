@@ -140,6 +140,11 @@ public enum Limits {
   public static let inlineDecodingBytes = 4 * 1024
   /// The body of a message that bypasses the router, in bytes. It is decoded on the event loop.
   public static let directBodyBytes = inlineDecodingBytes
+  /// The request line and the fields of a message that bypasses the router, in bytes. Those of most clients have less than one
+  /// kilobyte, half of it the token.
+  public static let directHeadBytes = 4 * 1024
+  /// The pieces in which such a message may arrive. Each is read from the beginning.
+  public static let directPieces = 8
   /// The combining marks in a row, in any text (UAX #15, section 13).
   public static let combiningMarks = 30
 

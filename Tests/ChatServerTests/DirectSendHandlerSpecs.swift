@@ -7,7 +7,9 @@ import HTTPTypes
 import Logging
 import NIOCore
 import NIOEmbedded
+import NIOHTTP1
 import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
 import Synchronization
 import Testing
 
@@ -77,7 +79,11 @@ private final class DirectConnection: Sendable {
       bodies: BodyBudget(), crossOrigin: nil, metrics: HTTPMetrics(nothing, routes: []), accessLog: nil,
       logger: Logger(label: "test"))
     try await channel.testingEventLoop.executeInContext { [channel, reads, router, path] in
-      try channel.pipeline.syncOperations.addHandlers([reads, DirectSendHandler { path }, router])
+      let pipeline = channel.pipeline.syncOperations
+      let requests = RequestGuard(ConnectionSettings(), ProblemLog(), Logger(label: "test"))
+      try pipeline.addHandlers([reads, DirectSendHandler(requests) { path }])
+      try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
+      try pipeline.addHandlers([HTTP1ToHTTPServerCodec(secure: false), requests, router])
     }
     try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
   }
@@ -86,24 +92,19 @@ private final class DirectConnection: Sendable {
   func holdWriter() { chat.pipeline.maintain { [release] _ in release.wait() } }
   func releaseWriter() { release.signal() }
 
+  /// - Parameter isWhole: whether the body is sent too.
   func send(_ number: UInt64, _ body: String = #"{"text":"hello"}"#, isWhole: Bool = true) async throws {
     let id = MessageID(UUIDBytes(high: 4, low: number))
-    let head = HTTPRequest(
-      method: .put, scheme: "http", authority: "h", path: "/v1/rooms/\(Self.room)/messages/\(id)",
-      headerFields: [
-        .authorization: "Bearer \(token)", .contentType: "application/json", .contentLength: String(body.utf8.count),
-      ])
-    try await channel.writeInbound(HTTPRequestPart.head(head))
-    guard isWhole else { return }
-    try await channel.writeInbound(HTTPRequestPart.body(ByteBuffer(string: body)))
-    try await channel.writeInbound(HTTPRequestPart.end(nil))
+    let lines = [
+      "PUT /v1/rooms/\(Self.room)/messages/\(id) HTTP/1.1", "Host: h", "Authorization: Bearer \(token)",
+      "Content-Type: application/json", "Content-Length: \(body.utf8.count)", "", "",
+    ]
+    try await write(lines.joined(separator: "\r\n") + (isWhole ? body : ""))
   }
 
-  func get() async throws {
-    let head = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/v1/me")
-    try await channel.writeInbound(HTTPRequestPart.head(head))
-    try await channel.writeInbound(HTTPRequestPart.end(nil))
-  }
+  func get() async throws { try await write("GET /v1/me HTTP/1.1\r\nHost: h\r\n\r\n") }
+
+  private func write(_ text: String) async throws { try await channel.writeInbound(ByteBuffer(string: text)) }
 
   /// What a channel that reads by itself does after each read.
   /// - Returns: whether the channel would read.
@@ -119,19 +120,15 @@ private final class DirectConnection: Sendable {
     }
   }
 
-  /// Waits for the next response.
+  /// Waits for the next response of the direct path.
   /// - Returns: its status.
-  func response() async throws -> Int {
-    var status = 0
+  func response() async throws -> Int? {
     while true {
-      switch try await channel.readOutbound(as: HTTPResponsePart.self) {
-      case .head(let head): status = head.status.code
-      case .body: break
-      case .end: return status
-      case nil:
-        await channel.testingEventLoop.run()
-        try await Task.sleep(for: .milliseconds(1))
+      if case .byteBuffer(let bytes) = try await channel.readOutbound(as: IOData.self) {
+        return String(buffer: bytes).split(separator: " ").dropFirst().first.flatMap { Int($0) }
       }
+      await channel.testingEventLoop.run()
+      try await Task.sleep(for: .milliseconds(1))
     }
   }
 
@@ -220,6 +217,28 @@ struct DirectSendHandlerSpecs {
       #expect(
         connection.router.events
           == [Self.prefix + MessageID(UUIDBytes(high: 4, low: 1)).description, "input closed"])
+    }
+  }
+
+  @Test("leaves half a message to the router when the rest does not come")
+  func late() async throws {
+    try await withConnection { connection in
+      try await connection.send(1, isWhole: false)
+      await connection.channel.testingEventLoop.advanceTime(by: .milliseconds(199))
+      #expect(connection.router.events.isEmpty)
+      await connection.channel.testingEventLoop.advanceTime(by: .milliseconds(1))
+      #expect(connection.router.events.count == 1)
+    }
+  }
+
+  @Test("leaves a message to the router when the router has seen none for five seconds")
+  func seen() async throws {
+    try await withConnection { connection in
+      try await connection.send(1)
+      #expect(try await connection.response() == 201)
+      await connection.channel.testingEventLoop.advanceTime(by: .seconds(5))
+      try await connection.send(2)
+      #expect(connection.router.events.count == 3)
     }
   }
 

@@ -32,7 +32,7 @@ final class HostGuard: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   /// Whether the byte is allowed in a host (a name or an address) or a port (RFC 3986, sections 3.2.2 and 3.2.3).
-  private static func isOfHost(_ byte: UInt8) -> Bool {
+  static func isOfHost(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"):

@@ -33,6 +33,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private var watch: ClientWatch?
   private var writable = WritableWatches()
   private var isClientGone = false
+  /// Whether the connection ends with a request that has arrived, or with its response.
+  private var isEnding = false
 
   /// Where a connection stops being valid HTTP.
   private enum Breach {
@@ -108,6 +110,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapInboundIn(data) {
     case .head(let head):
       openRequests += 1
+      if head.endsConnection { isEnding = true }
       let target = head.path ?? ""
       let path = target[..<(target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex)]
       body = Body(
@@ -144,10 +147,22 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     if timer == nil { schedule(until: pace.deadline, context) }
   }
 
+  // MARK: Requests that bypass this guard
+
+  /// Whether every request that has arrived was answered, and another one can follow.
+  var isBetweenRequests: Bool { openRequests == 0 && body == nil && breach == nil && !isEnding && !isClientGone }
+
+  /// A request has arrived that a handler in front of the decoder answers.
+  func directRequestReceived() { connection?.requestReceived() }
+
   // MARK: Responses
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    if case .end = unwrapOutboundIn(data) {
+    switch unwrapOutboundIn(data) {
+    case .head(let response):
+      if response.headerFields[.connection]?.lowercased() == "close" { isEnding = true }
+    case .body: break
+    case .end:
       openRequests -= 1
       watch = nil
       if openRequests == 0, let breach {
@@ -265,3 +280,11 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
 @available(*, unavailable)
 extension RequestGuard: Sendable {}
+
+extension HTTPRequest {
+  /// Whether the connection may end with this request, or serve another protocol after it.
+  fileprivate var endsConnection: Bool {
+    if let connection = headerFields[.connection], connection.lowercased() != "keep-alive" { return true }
+    return headerFields.contains(.upgrade) || method == .connect
+  }
+}

@@ -12,9 +12,9 @@ import NIOCore
 ///
 /// Decision 0036 gives the reasons.
 struct DirectPath: Sendable {
-  /// A message from its head to its response.
+  /// A message from its request to its response.
   struct Send: Sendable {
-    let head: PlainSendHead
+    let request: PlainSend
     let user: UserID
     let principal: Principal
     /// The other end of the connection.
@@ -22,7 +22,7 @@ struct DirectPath: Sendable {
     let start: ContinuousClock.Instant
     fileprivate let taken: RateLimiter.Taken
     fileprivate let body: BodyCharge
-    /// What is sent; nil before the body is complete.
+    /// What is sent; nil before `submit`.
     fileprivate var message: NewMessage?
     fileprivate var details: MessageDetails?
     /// Whether it is only a text, without characters that JSON escapes.
@@ -60,56 +60,61 @@ struct DirectPath: Sendable {
   // MARK: Before the writer
 
   /// Checks who sends, and counts the request.
-  /// - Parameter last: the user of the connection's last message.
-  func begin(_ head: PlainSendHead, from peer: NetworkAddress?, _ last: inout RememberedUser?) -> Send? {
-    guard let principal = principal(head, &last), let user = principal.user else { return nil }
-    let address = peer.map { proxies.isEmpty ? $0 : proxies.client(peer: $0, forwardedFor: head.forwardedFor) }
+  /// - Parameters:
+  ///   - bytes: the whole request.
+  ///   - last: the user of the connection's last message.
+  func begin(
+    _ request: PlainSend, of bytes: ByteBuffer, from peer: NetworkAddress?, _ last: inout RememberedUser?
+  ) -> Send? {
+    guard let principal = principal(request, bytes, &last), let user = principal.user else { return nil }
+    let address = peer.map { peer in
+      proxies.isEmpty ? peer : proxies.client(peer: peer, forwardedFor: request.forwardedFor.map { bytes.text($0) })
+    }
     guard let taken = limiter.admitAtOnce(principal, at: address) else { return nil }
     metrics.begin()
     return Send(
-      head: head, user: user, principal: principal, peer: peer, start: .now, taken: taken,
+      request: request, user: user, principal: principal, peer: peer, start: .now, taken: taken,
       body: bodies.charge(for: address, logger))
   }
 
-  private func principal(_ head: PlainSendHead, _ last: inout RememberedUser?) -> Principal? {
-    if let actAs = head.actAs {
-      return authenticator.service(Credentials(authorization: head.authorization, actAs: actAs))
+  private func principal(_ request: PlainSend, _ bytes: ByteBuffer, _ last: inout RememberedUser?) -> Principal? {
+    if let actAs = request.actAs {
+      return authenticator.service(
+        Credentials(authorization: bytes.text(request.authorization), actAs: bytes.text(actAs)))
     }
-    return token(head.authorization, &last).flatMap { authenticator.user(of: $0, at: chat.clock.now) }
+    return token(request.authorization, bytes, &last).flatMap { authenticator.user(of: $0, at: chat.clock.now) }
   }
 
-  private func token(_ authorization: String, _ last: inout RememberedUser?) -> VerifiedToken? {
-    if let last, last.authorization == authorization { return last.token }
-    guard let token = try? BearerToken.token(in: authorization), let verified = authenticator.remembered(token) else {
-      return nil
-    }
-    last = RememberedUser(authorization: authorization, token: verified)
-    return verified
-  }
-
-  /// Charges a piece of the body.
-  /// - Returns: whether the address may hold that much.
-  func charge(_ bytes: Int, to send: Send) -> Bool {
-    do {
-      try send.body.add(bytes)
-      return true
-    } catch {
-      return false
+  private func token(
+    _ authorization: Range<Int>, _ bytes: ByteBuffer, _ last: inout RememberedUser?
+  ) -> VerifiedToken? {
+    bytes.withUnsafeReadableBytes { all in
+      let value = UnsafeRawBufferPointer(rebasing: all[authorization])
+      if let last, last.isNamed(by: value) { return last.token }
+      guard let token = try? BearerToken.token(in: String(decoding: value, as: UTF8.self)),
+        let verified = authenticator.remembered(token)
+      else { return nil }
+      last = RememberedUser(authorization: Array(value), token: verified)
+      return verified
     }
   }
 
   /// Passes the message to the writer.
+  /// - Parameter bytes: the whole request.
   /// - Returns: whether the writer has it. If not, `abandon` must follow.
   func submit(
-    _ send: inout Send, _ body: ByteBuffer, completion: @escaping @Sendable (DirectInbox.Reply) -> Void
+    _ send: inout Send, _ bytes: ByteBuffer, completion: @escaping @Sendable (DirectInbox.Reply) -> Void
   ) -> Bool {
     do {
+      try send.body.add(send.request.bodyBytes)
+      guard let body = bytes.getSlice(at: bytes.readerIndex + send.request.headBytes, length: send.request.bodyBytes)
+      else { return false }
       let text = PlainBody.text(in: body)
       send.isOnlyText = text != nil
       let message = try text.map { .plain($0) } ?? JSONBody.decodeNow(SendMessageRequest.self, from: body).message()
       // Numbers can be longer in the response. It must stay so short that it does not count against `ResponseBudget`.
       if let data = message.custom?.body, data.utf8.count > Limits.directBodyBytes { return false }
-      let request = try chat.send(message, as: send.head.message, to: send.head.room, by: send.principal)
+      let request = try chat.send(message, as: send.request.message, to: send.request.room, by: send.principal)
       guard let command = chat.plainCommand(of: request) else { return false }
       send.message = message
       send.details = request.detailsWithoutFiles
@@ -129,8 +134,9 @@ struct DirectPath: Sendable {
 
   // MARK: After the writer
 
-  /// - Returns: the response, which was counted and logged; nil if there is no success. Then `abandon` must follow.
-  func response(to send: Send, _ reply: DirectInbox.Reply) -> (head: HTTPResponse, body: ByteBuffer)? {
+  /// - Returns: the bytes of the response, which was counted and logged; nil if there is no success. Then `abandon` must
+  ///   follow.
+  func response(to send: Send, _ reply: DirectInbox.Reply) -> ByteBuffer? {
     guard let outcome = chat.outcome(of: reply), let message = send.message else { return nil }
     // Cannot fail for this type; the router would report it.
     guard let body = try? receipt(for: message, of: send, outcome) else { return nil }
@@ -138,24 +144,30 @@ struct DirectPath: Sendable {
     send.body.release()
     metrics.noteDirectMessage()
     let result = outcome.result
-    var fields = result.headers
-    fields.append(HTTPField(name: .contentType, value: "application/json"))
-    fields.append(HTTPField(name: .contentLength, value: String(body.readableBytes)))
-    if let limits = send.taken.fields { fields.append(contentsOf: limits) }
-    ResponseHeaders.complete(&fields, requestID: requestID)
-    crossOrigin?.complete(&fields)
-    fields.append(HTTPField(name: .date, value: date.text()))
+    var head = DirectResponseHead(result.status, bodyBytes: body.readableBytes)
+    head.add(result.headers)
+    head.add("Content-Type", "application/json")
+    head.add("Content-Length", String(body.readableBytes))
+    if let limits = send.taken.fields { head.add(limits) }
+    head.addCommon(requestID: requestID)
+    if let crossOrigin {
+      var fields = HTTPFields()
+      crossOrigin.complete(&fields)
+      head.add(fields)
+    }
+    head.add("Date", date.text())
     end(send, requestID: requestID, result.status, bytes: body.readableBytes)
-    return (HTTPResponse(status: result.status, headerFields: fields), body)
+    return head.bytes(with: body)
   }
 
   private func receipt(for message: NewMessage, of send: Send, _ outcome: ChatOutcome) throws -> ByteBuffer {
+    let request = send.request
     guard send.isOnlyText else {
       return try JSONBody.encode(
-        Message(message, as: send.head.message, in: send.head.room, by: send.user, outcome, send.details))
+        Message(message, as: request.message, in: request.room, by: send.user, outcome, send.details))
     }
     return PlainReceipt.json(
-      text: message.text, as: send.head.message, in: send.head.room, by: send.user, at: outcome.stamp.position,
+      text: message.text, as: request.message, in: request.room, by: send.user, at: outcome.stamp.position,
       outcome.message?.sentAt ?? outcome.stamp.time)
   }
 
@@ -173,5 +185,12 @@ struct DirectPath: Sendable {
       AccessLog.Line(
         requestID: requestID, method: .put, route: route, status: status, bytes: bytes, peer: send.peer, trace: nil,
         time: time))
+  }
+}
+
+extension ByteBuffer {
+  /// - Parameter range: counted from the first readable byte.
+  fileprivate func text(_ range: Range<Int>) -> String {
+    withUnsafeReadableBytes { String(decoding: $0[range], as: UTF8.self) }
   }
 }

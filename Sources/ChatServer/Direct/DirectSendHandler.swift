@@ -1,72 +1,82 @@
-import HTTPTypes
-import HummingbirdCore
+import ChatPrimitives
 import NIOCore
-import NIOHTTPTypes
 
-/// The last handler in front of Hummingbird's channel. It sends plain messages through the `DirectPath`, one at a time, and
-/// passes every other request on.
+/// A handler in front of the HTTP decoder. It sends plain messages through the `DirectPath`, one at a time, and passes every
+/// other byte on.
 ///
-/// While a message is with the writer, what arrives is kept, and nothing more is read once something is kept.
+/// It takes a message only while no other request is being received or answered. While a message is with the writer, what
+/// arrives is kept, and nothing more is read once something is kept.
 final class DirectSendHandler: ChannelDuplexHandler, RemovableChannelHandler {
-  typealias InboundIn = HTTPRequestPart
-  typealias InboundOut = HTTPRequestPart
-  typealias OutboundIn = HTTPResponsePart
-  typealias OutboundOut = HTTPResponsePart
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+  typealias OutboundIn = IOData
+  typealias OutboundOut = IOData
+
+  /// How long the rest of a message may take. After that the handlers behind this one get what has arrived, because they
+  /// know at which speed a request must arrive.
+  private static let patience = TimeAmount.milliseconds(200)
+  /// The handlers behind this one close a connection that is idle, and they do not see messages that take the direct path. So
+  /// a message takes the other path when they have seen none for this long.
+  private static let longestUnseen = TimeAmount.seconds(5)
 
   /// A request that the router may get after all.
   private struct Held {
-    let head: HTTPRequest
+    let bytes: ByteBuffer
     var send: DirectPath.Send
-    var body = ByteBuffer()
   }
 
   private enum State {
-    /// The next part is the head of a request, or belongs to a request in the router.
     case passing
-    /// The body of a message is arriving.
-    case collecting(Held)
+    /// The beginning of a message has arrived, in this many pieces.
+    case collecting(ByteBuffer, pieces: Int)
     /// The writer has the message.
     case writing(Held)
   }
 
   /// What arrived while the writer had a message.
   private enum Kept {
-    case part(HTTPRequestPart)
-    case inputClosed
+    case bytes(ByteBuffer)
+    case event(Any)
     case error(any Error)
   }
 
   private let makePath: @Sendable () -> DirectPath?
+  private let requests: RequestGuard
   private var path: DirectPath?
   private var inbox: DirectInbox?
   private var state = State.passing
-  /// Requests that were passed on and whose responses are not complete.
-  private var routedRequests = 0
-  /// Set when the connection ends with a request that the router has, or has had.
-  private var isEnding = false
+  private var frames = RequestFrames()
+  /// When the handlers behind this one last saw a request.
+  private var lastSeen = NIODeadline.uptimeNanoseconds(0)
+  /// Whether something was passed on since the last `channelReadComplete`.
+  private var hasPassed = false
+  private var isClosing = false
+  /// Whether the timer for `patience` runs.
+  private var isTimed = false
   private var kept = CircularBuffer<Kept>(initialCapacity: 0)
   private var hasHeldRead = false
   private var context: ChannelHandlerContext?
   private var peer: NetworkAddress?
   private var lastUser: RememberedUser?
 
-  /// - Parameter path: returns nil while the service is being opened.
-  init(_ path: @escaping @Sendable () -> DirectPath?) {
+  /// - Parameters:
+  ///   - requests: the guard of the same connection, behind the decoder.
+  ///   - path: returns nil while the service is being opened.
+  init(_ requests: RequestGuard, _ path: @escaping @Sendable () -> DirectPath?) {
+    self.requests = requests
     makePath = path
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
     peer = context.channel.remoteAddress.flatMap { NetworkAddress($0) }
+    lastSeen = context.eventLoop.now
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
     self.context = nil
     kept.removeAll()
-    if case .collecting(let held) = state {
-      state = .passing
-      path?.endWithoutResponse(held.send)
-    }
+    if case .collecting = state { state = .passing }
   }
 
   private var isWriting: Bool {
@@ -76,96 +86,100 @@ final class DirectSendHandler: ChannelDuplexHandler, RemovableChannelHandler {
   // MARK: Requests
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if isWriting { kept.append(.part(unwrapInboundIn(data))) } else { take(unwrapInboundIn(data), context) }
-  }
-
-  private func take(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
-    switch (state, part) {
-    case (.passing, .head(let head)):
-      if let send = begin(head) {
-        state = .collecting(Held(head: head, send: send))
-      } else {
-        passOn(head, context)
-      }
-    case (.collecting(var held), .body(let piece)):
+    let bytes = unwrapInboundIn(data)
+    switch state {
+    case .passing: take(bytes, pieces: 1, context)
+    case .collecting(var collected, let pieces):
       // Otherwise the buffer would have two owners, and would be copied.
       state = .passing
-      collect(piece, &held, context)
-    case (.collecting(let held), .end(let trailers)):
-      state = .passing
-      submit(held, trailers, context)
-    case (.passing, _), (.collecting, .head), (.writing, _): context.fireChannelRead(wrapInboundOut(part))
+      collected.writeImmutableBuffer(bytes)
+      take(collected, pieces: pieces + 1, context)
+    case .writing:
+      kept.append(.bytes(bytes))
+      // It waits for the writer, not for its client.
+      requests.directRequestReceived()
     }
   }
 
-  private func begin(_ head: HTTPRequest) -> DirectPath.Send? {
-    guard routedRequests == 0, !isEnding, let path = path ?? makePath(), let plain = PlainSendHead(head) else {
+  func channelReadComplete(context: ChannelHandlerContext) {
+    guard hasPassed else { return }
+    hasPassed = false
+    context.fireChannelReadComplete()
+  }
+
+  private func take(_ bytes: ByteBuffer, pieces: Int, _ context: ChannelHandlerContext) {
+    guard frames.isBetween, requests.isBetweenRequests, !isClosing,
+      context.eventLoop.now - lastSeen < Self.longestUnseen
+    else { return pass(bytes, context) }
+    switch bytes.withUnsafeReadableBytes(PlainSend.parse) {
+    case .other: pass(bytes, context)
+    case .incomplete:
+      if pieces < Limits.directPieces { collect(bytes, pieces, context) } else { pass(bytes, context) }
+    case .complete(let request):
+      guard let held = submit(request, bytes, context) else { return pass(bytes, context) }
+      state = .writing(held)
+      requests.directRequestReceived()
+      let rest = bytes.readableBytes - request.bytes
+      if rest > 0, let rest = bytes.getSlice(at: bytes.readerIndex + request.bytes, length: rest) {
+        kept.prepend(.bytes(rest))
+      }
+    }
+  }
+
+  /// - Returns: the request, if the writer has it.
+  private func submit(_ request: PlainSend, _ bytes: ByteBuffer, _ context: ChannelHandlerContext) -> Held? {
+    guard let path = path ?? makePath(), let whole = bytes.getSlice(at: bytes.readerIndex, length: request.bytes) else {
       return nil
     }
     self.path = path
-    return path.begin(plain, from: peer, &lastUser)
-  }
-
-  private func passOn(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
-    routedRequests += 1
-    if head.headerFields[.connection]?.lowercased() == "close" { isEnding = true }
-    context.fireChannelRead(wrapInboundOut(.head(head)))
-  }
-
-  private func collect(_ piece: ByteBuffer, _ held: inout Held, _ context: ChannelHandlerContext) {
-    let isAdmitted = path?.charge(piece.readableBytes, to: held.send) == true
-    // Copies the piece: a short one may be part of a long buffer, and would keep all of it in memory.
-    held.body.writeImmutableBuffer(piece)
-    if isAdmitted { state = .collecting(held) } else { replay(held, context) }
-  }
-
-  private func submit(_ held: Held, _ trailers: HTTPFields?, _ context: ChannelHandlerContext) {
-    var held = held
-    guard let path, trailers == nil else { return replay(held, trailers, context) }
+    guard var send = path.begin(request, of: whole, from: peer, &lastUser) else { return nil }
     let inbox = inbox ?? path.inboxes.inbox(of: context.eventLoop)
     self.inbox = inbox
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-    if path.submit(&held.send, held.body, completion: { inbox.add($0, for: handler) }) {
-      state = .writing(held)
-    } else {
-      replay(held, nil, context)
+    guard path.submit(&send, whole, completion: { inbox.add($0, for: handler) }) else {
+      path.abandon(send)
+      return nil
+    }
+    return Held(bytes: whole, send: send)
+  }
+
+  private func collect(_ bytes: ByteBuffer, _ pieces: Int, _ context: ChannelHandlerContext) {
+    state = .collecting(bytes, pieces: pieces)
+    guard !isTimed else { return }
+    isTimed = true
+    context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) {
+      self.isTimed = false
+      self.passIfCollecting()
     }
   }
 
-  /// Leaves a request to the router, as far as it has arrived.
-  private func replay(_ held: Held, _ context: ChannelHandlerContext) {
-    path?.abandon(held.send)
-    passOn(held.head, context)
-    if held.body.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(.body(held.body))) }
+  private func pass(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+    frames.pass(bytes)
+    lastSeen = context.eventLoop.now
+    hasPassed = true
+    context.fireChannelRead(wrapInboundOut(bytes))
   }
 
-  /// Leaves a complete request to the router.
-  private func replay(_ held: Held, _ trailers: HTTPFields?, _ context: ChannelHandlerContext) {
-    replay(held, context)
-    context.fireChannelRead(wrapInboundOut(.end(trailers)))
+  private func passIfCollecting() {
+    guard case .collecting(let bytes, _) = state, let context else { return }
+    state = .passing
+    pass(bytes, context)
+    channelReadComplete(context: context)
   }
 
   // MARK: Events
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if event as? ChannelEvent == .inputClosed {
-      // Hummingbird would close the connection before the response is written.
-      if isWriting { return kept.append(.inputClosed) }
-      replayIfCollecting(context)
-    }
+    // Hummingbird would close the connection before the response is written, at the end of the input and at shutdown.
+    if isWriting { return kept.append(.event(event)) }
+    passIfCollecting()
     context.fireUserInboundEventTriggered(event)
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     if isWriting { return kept.append(.error(error)) }
-    replayIfCollecting(context)
+    passIfCollecting()
     context.fireErrorCaught(error)
-  }
-
-  private func replayIfCollecting(_ context: ChannelHandlerContext) {
-    guard case .collecting(let held) = state else { return }
-    state = .passing
-    replay(held, context)
   }
 
   // MARK: Replies
@@ -180,30 +194,24 @@ final class DirectSendHandler: ChannelDuplexHandler, RemovableChannelHandler {
       return
     }
     if let response {
-      context.write(wrapOutboundOut(.head(response.head)), promise: nil)
-      context.write(wrapOutboundOut(.body(response.body)), promise: nil)
-      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-      if kept.isEmpty, !hasHeldRead { return }
+      context.writeAndFlush(wrapOutboundOut(.byteBuffer(response)), promise: nil)
     } else {
-      replay(held, nil, context)
-      context.fireChannelReadComplete()
+      path.abandon(held.send)
+      pass(held.bytes, context)
     }
-    takeKept()
+    if !kept.isEmpty || hasHeldRead { takeKept() }
+    if let context = self.context { channelReadComplete(context: context) }
   }
 
   private func takeKept() {
-    var hasPassed = false
     while !isWriting, let context, let next = kept.popFirst() {
-      hasPassed = true
       switch next {
-      case .part(let part): take(part, context)
-      case .inputClosed: userInboundEventTriggered(context: context, event: ChannelEvent.inputClosed)
+      case .bytes(let bytes): channelRead(context: context, data: wrapInboundOut(bytes))
+      case .event(let event): userInboundEventTriggered(context: context, event: event)
       case .error(let error): errorCaught(context: context, error: error)
       }
     }
-    guard let context else { return }
-    if hasPassed { context.fireChannelReadComplete() }
-    if hasHeldRead, kept.isEmpty {
+    if let context, hasHeldRead, kept.isEmpty {
       hasHeldRead = false
       context.read()
     }
@@ -213,20 +221,8 @@ final class DirectSendHandler: ChannelDuplexHandler, RemovableChannelHandler {
     if isWriting, !kept.isEmpty { hasHeldRead = true } else { context.read() }
   }
 
-  // MARK: Responses of the router
-
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    switch unwrapOutboundIn(data) {
-    case .head(let response):
-      if response.headerFields[.connection]?.lowercased() == "close" { isEnding = true }
-    case .body: break
-    case .end: routedRequests -= 1
-    }
-    context.write(data, promise: promise)
-  }
-
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-    isEnding = true
+    isClosing = true
     context.close(mode: mode, promise: promise)
   }
 }

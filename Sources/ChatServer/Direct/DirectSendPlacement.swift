@@ -1,14 +1,12 @@
-import HummingbirdCore
 import NIOCore
-import NIOHTTPTypes
+import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// Puts a `DirectSendHandler` behind Hummingbird's `HTTPConnectionStateHandler`, which is added after this one. That handler
-/// ends idle connections, and all connections at shutdown, so it must see messages that bypass the router. HTTP/2 streams get
-/// none: each has a task of its own anyway.
+/// Puts a `DirectSendHandler` in front of the HTTP decoder of a connection. It must be added behind the `RequestGuard`. HTTP/2
+/// streams get none: each has a task of its own anyway.
 final class DirectSendPlacement: ChannelInboundHandler, RemovableChannelHandler {
-  typealias InboundIn = HTTPRequestPart
-  typealias InboundOut = HTTPRequestPart
+  typealias InboundIn = NIOAny
+  typealias InboundOut = NIOAny
 
   private let gate: StartGate
 
@@ -16,15 +14,13 @@ final class DirectSendPlacement: ChannelInboundHandler, RemovableChannelHandler 
     self.gate = gate
   }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    // The first part that arrives is a head.
+  func handlerAdded(context: ChannelHandlerContext) {
     let pipeline = context.pipeline.syncOperations
-    if (try? pipeline.context(handlerType: HTTP1ToHTTPServerCodec.self)) != nil,
-      let last = try? pipeline.handler(type: HTTPConnectionStateHandler.self)
+    if let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self),
+      let requests = try? pipeline.handler(type: RequestGuard.self)
     {
-      try? pipeline.addHandler(DirectSendHandler { [gate] in gate.directPath }, position: .after(last))
+      try? pipeline.addHandler(DirectSendHandler(requests) { [gate] in gate.directPath }, position: .before(decoder))
     }
-    context.fireChannelRead(data)
     pipeline.removeHandler(context: context, promise: nil)
   }
 }

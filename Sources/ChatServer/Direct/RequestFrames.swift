@@ -1,0 +1,66 @@
+import ChatPrimitives
+import Foundation
+import NIOCore
+
+/// Whether the HTTP decoder of a connection is between two requests, by the bytes that were passed to it. The decoder keeps the
+/// beginning of a head without telling anybody.
+///
+/// Once that cannot be told easily, it is never told again for this connection: requests that are sent before the last one was
+/// answered, bodies in chunks, and heads in several pieces.
+struct RequestFrames: Sendable, Hashable {
+  private enum State: Hashable {
+    case between
+    /// A body is missing this many bytes.
+    case inBody(Int)
+    case unknown
+  }
+
+  private var state = State.between
+
+  var isBetween: Bool { state == .between }
+
+  /// Counts bytes that are passed to the decoder.
+  mutating func pass(_ bytes: ByteBuffer) {
+    let missing: Int? =
+      switch state {
+      case .between: bytes.withUnsafeReadableBytes(Self.length).map { $0 - bytes.readableBytes }
+      case .inBody(let missing): missing - bytes.readableBytes
+      case .unknown: nil
+      }
+    guard let missing, missing >= 0 else { return state = .unknown }
+    state = missing == 0 ? .between : .inBody(missing)
+  }
+
+  private static let endOfHead = Array("\r\n\r\n".utf8)
+  private static let contentLength = Array("\r\ncontent-length:".utf8)
+  private static let transferEncoding = Array("\r\ntransfer-encoding".utf8)
+
+  /// The length of the request with which the bytes begin.
+  private static func length(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    let limited = UnsafeRawBufferPointer(rebasing: bytes.prefix(Limits.directHeadBytes))
+    guard let end = index(of: endOfHead, in: limited[...]) else { return nil }
+    let head = limited[..<(end + 2)]
+    let headBytes = end + endOfHead.count
+    guard index(of: transferEncoding, in: head) == nil else { return nil }
+    guard let field = index(of: contentLength, in: head) else { return headBytes }
+    let rest = head[(field + contentLength.count)...]
+    guard index(of: contentLength, in: rest) == nil else { return nil }
+    let digits = rest.drop { $0 == UInt8(ascii: " ") }.prefix { $0 != UInt8(ascii: "\r") }
+    guard let bodyBytes = Int(String(decoding: digits, as: UTF8.self)), bodyBytes >= 0 else { return nil }
+    return headBytes.addingReportingOverflow(bodyBytes).overflow ? nil : headBytes + bodyBytes
+  }
+
+  /// Where the bytes of `text` begin, in any case. The text is in lower case.
+  private static func index(of text: [UInt8], in bytes: Slice<UnsafeRawBufferPointer>) -> Int? {
+    guard bytes.count >= text.count else { return nil }
+    for start in bytes.startIndex...(bytes.endIndex - text.count) where bytes[start] == text[0] {
+      let isFound = text.indices.allSatisfy { offset in
+        let byte = bytes[start + offset]
+        let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+        return (isUpper ? byte | 0x20 : byte) == text[offset]
+      }
+      if isFound { return start }
+    }
+    return nil
+  }
+}
