@@ -8,6 +8,7 @@ ratios: an absolute figure says more about the machine and its disk than about t
 
 import argparse
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -29,6 +30,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 GOALS = {64: 0.7, 1: 0.6}
 # What is measured.
 NIO, FRAMEWORK, DECODED, DURABLE = "SwiftNIO alone", "Hummingbird alone", "only decoded", "durable"
+# How long a server may take until it is ready.
+START_SECONDS = 600
+POLL_SECONDS = 0.005
 # A message of typical length.
 TEXT = "The kettle is on, the cups are warm, and whoever comes up the stairs now still gets the good biscuits."
 
@@ -51,12 +55,13 @@ class Program:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def processor_seconds_of_threads(self):
-        """The same by thread. Threads of one kind are added up."""
+        """The same by thread, more precisely. Threads of one kind are added up; those that have ended are not in it."""
         seconds = collections.Counter()
         for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
-            name, fields = (task / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
-            used = sum(int(field) for field in fields.split()[11:13])
-            seconds[re.sub(r"(-#?\d+)+$|-\d+-#\d+$", "", name)] += used / os.sysconf("SC_CLK_TCK")
+            # A thread can end between being listed and being read.
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                used = int((task / "schedstat").read_text().split()[0]) / 1e9
+                seconds[re.sub(r"(-#?\d+)+$|-\d+-#\d+$", "", (task / "comm").read_text().rstrip("\n"))] += used
         return seconds
 
     def stop(self):
@@ -113,27 +118,40 @@ class Server(Program):
     def __init__(self, executable, *flags, environment={}):
         self.data = tempfile.mkdtemp(prefix="bench-", dir=HERE.parent.parent / ".build")
         self.url = f"http://127.0.0.1:{free_port()}"
-        super().__init__(subprocess.Popen(
-            [executable, "serve", "--data", self.data, "--listen", self.url.removeprefix("http://"),
-             "--bench", "--access-token-lifetime", "86400", *flags],
-            # One user who sends as fast as possible would reach any limit. High limits cost as much as the defaults.
-            env=os.environ | {
-                f"HANSARD_RATE_LIMITS_{kind}_REQUESTS": "10000000" for kind in ("USER", "DEVICE", "ADDRESS")} | {
-                f"HANSARD_QUOTAS_{kind}_PER_DAY": "100000000000" for kind in ("EVENTS", "BYTES", "ROOMS")} | {
-                    "HANSARD_QUOTAS_MESSAGES_PER_DAY": "100000000000"} | environment,
-            stdout=subprocess.DEVNULL))
-        for _ in range(400):
-            try:
-                urllib.request.urlopen(self.url + "/readyz")
-                break
-            except OSError:
-                time.sleep(0.05)
+        self.command = [
+            executable, "serve", "--data", self.data, "--listen", self.url.removeprefix("http://"),
+            "--bench", "--access-token-lifetime", "86400", *flags]
+        # One user who sends as fast as possible would reach any limit. High limits cost as much as the defaults.
+        self.environment = os.environ | {
+            f"HANSARD_RATE_LIMITS_{kind}_REQUESTS": "10000000" for kind in ("USER", "DEVICE", "ADDRESS")} | {
+            f"HANSARD_QUOTAS_{kind}_PER_DAY": "100000000000" for kind in ("EVENTS", "BYTES", "ROOMS")} | {
+                "HANSARD_QUOTAS_MESSAGES_PER_DAY": "100000000000",
+                # Otherwise each request that is sent before the server is ready would be a line in its log.
+                "LOG_LEVEL": "warning"} | environment
+        self.start()
         self.admin = pathlib.Path(self.data, "admin-token").read_text().strip()
         user, room = str(uuid.uuid4()), str(uuid.uuid4())
         self.call("POST", "/v1/accounts", {"id": user, "nickname": "bench"}, self.admin)
         self.token = self.call("POST", "/v1/sessions", {}, self.admin, **{"Hansard-Act-As": user})["accessToken"]
         self.call("POST", "/v1/rooms", {"id": room, "name": "bench"}, self.token)
         self.paths = {"durable": f"/v1/rooms/{room}/messages/", "decode": "/bench/messages/"}
+
+    def start(self):
+        """Returns after how many seconds the server was ready."""
+        began = time.perf_counter()
+        super().__init__(subprocess.Popen(self.command, env=self.environment, stdout=subprocess.DEVNULL))
+        while time.perf_counter() - began < START_SECONDS and self.process.poll() is None:
+            try:
+                urllib.request.urlopen(self.url + "/readyz")
+                return time.perf_counter() - began
+            except OSError:
+                time.sleep(POLL_SECONDS)
+        raise SystemExit("the server did not become ready")
+
+    def restart(self):
+        """Stops the server and starts it with the same data."""
+        super().stop()
+        return self.start()
 
     def head(self):
         with urllib.request.urlopen(self.url + "/readyz") as response:

@@ -10,13 +10,19 @@ import subprocess
 from ingest import Server
 
 
+def uncompressed(history, folder):
+    """Returns the path of the history itself or, if it is compressed with xz, of a copy in the folder."""
+    if history.suffix != ".xz":
+        return history
+    plain = pathlib.Path(folder, "history.jsonl")
+    with lzma.open(history) as source, open(plain, "wb") as target:
+        shutil.copyfileobj(source, target)
+    return plain
+
+
 def bytes_per_message(history, folder):
     """Imports through a server, seals the log, and returns the bytes per message: all segments, with all IDs."""
-    plain = history
-    if history.suffix == ".xz":
-        plain = pathlib.Path(folder, "history.jsonl")
-        with lzma.open(history) as source, open(plain, "wb") as target:
-            shutil.copyfileobj(source, target)
+    plain = uncompressed(history, folder)
     hansard = os.environ["HANSARD_BIN"]
     server = Server()
     try:
