@@ -113,6 +113,18 @@ public enum Limits {
   public static let pageDefaultItems = 30
   /// The users that one request can fetch by their IDs.
   public static let usersFetched = 100
+  /// The users that one search for a nickname returns.
+  public static let usersFound = 50
+  /// The nicknames that a search looks at, of those that begin with its text.
+  public static let nicknamesExamined = 1_000
+  /// If a user's rooms and workspaces have at most this many members together, a search for a nickname among them looks
+  /// at all of them.
+  public static let acquaintancesExamined = 2_000
+  /// The rooms, and the workspaces, of a user that are compared to find out whether two users share one: those that the
+  /// user joined last.
+  public static let spacesCompared = 1_000
+  /// The memberships that one search for a nickname reads to find out who shares a room or a workspace.
+  public static let membershipsCompared = 20_000
   /// The rooms, or the threads, that a page of their list looks at to find those that a filter admits.
   public static let roomsFilteredForPage = 1_000
 

@@ -11,7 +11,7 @@ package struct AccountsProjection: Projection {
   package typealias Queries = AccountsQueries
 
   package static let name = "accounts"
-  package static let schemaVersion = 9
+  package static let schemaVersion = 10
   package static let secretColumns: Set<String> = [
     "user.email", "user.emailCompared", "user.credentialHash", "user.fingerprint", "identity.subject",
     "device.apnsToken", "device.fcmToken", "device.webPushToken",
@@ -25,6 +25,7 @@ package struct AccountsProjection: Projection {
         CREATE TABLE user (
           id BLOB PRIMARY KEY NOT NULL,
           nickname TEXT NOT NULL,
+          nicknameCompared TEXT NOT NULL,
           picture BLOB,
           email TEXT,
           emailCompared TEXT,
@@ -124,6 +125,8 @@ package struct AccountsProjection: Projection {
       sql: """
         CREATE INDEX user_by_email ON user (emailCompared) WHERE emailCompared IS NOT NULL;
         CREATE UNIQUE INDEX user_by_external_id ON user (externalId) WHERE externalId IS NOT NULL;
+        CREATE INDEX user_by_nickname ON user (nicknameCompared, id)
+          WHERE disabledPosition IS NULL AND deletedPosition IS NULL;
         CREATE INDEX identity_by_user ON identity (userId);
         CREATE INDEX session_by_device ON session (userId, deviceId) WHERE deviceId IS NOT NULL;
         CREATE INDEX session_open ON session (userId) WHERE endedReason IS NULL;

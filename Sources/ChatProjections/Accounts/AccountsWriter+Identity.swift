@@ -8,10 +8,13 @@ extension AccountsWriter {
     try CachedStatement(
       database,
       """
-      UPDATE user SET nickname = COALESCE(?, nickname), picture = CASE WHEN ? THEN ? ELSE picture END, revision = ?
+      UPDATE user SET nickname = COALESCE(?, nickname), nicknameCompared = COALESCE(?, nicknameCompared),
+        picture = CASE WHEN ? THEN ? ELSE picture END, revision = ?
       WHERE id = ?
       """
-    ).run(edit.nickname, edit.picture != nil, edit.picture?.media, stamp.position, user)
+    ).run(
+      edit.nickname, edit.nickname.map { NicknameForm.compared($0) }, edit.picture != nil, edit.picture?.media,
+      stamp.position, user)
   }
 
   func set(_ edit: PreferencesEdit, of user: UserID) throws {

@@ -71,13 +71,15 @@ struct AccountsWriter {
       database,
       """
       INSERT INTO user (
-        id, nickname, email, emailCompared, externalId, credentialVersion, credentialHash, credentialLogRounds, credentialBlockSize,
-        credentialParallelism, credentialPosition, credentialTime, fingerprint, registeredPosition, registeredTime,
-        revision, sharesReadMarkers, acceptsDirectMessages, sharesPresence, notifications, mutedKinds, showsPreviews
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+        id, nickname, nicknameCompared, email, emailCompared, externalId, credentialVersion, credentialHash,
+        credentialLogRounds, credentialBlockSize, credentialParallelism, credentialPosition, credentialTime,
+        fingerprint, registeredPosition, registeredTime, revision, sharesReadMarkers, acceptsDirectMessages,
+        sharesPresence, notifications, mutedKinds, showsPreviews
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
       """
     ).run(
-      user, registration?.nickname ?? "", registration?.email, registration?.email.map { EmailForm.compared($0) },
+      user, registration?.nickname ?? "", registration.map { NicknameForm.compared($0.nickname) } ?? "",
+      registration?.email, registration?.email.map { EmailForm.compared($0) },
       registration?.externalID, credential.map { Int64($0.version) }, credential?.hash,
       credential.map { Int64($0.logRounds) }, credential.map { Int64($0.blockSize) },
       credential.map { Int64($0.parallelism) }, credential.map { _ in stamp }, registration?.fingerprint, stamp,

@@ -79,10 +79,10 @@ extension AccountsWriter {
     try CachedStatement(
       database,
       """
-      UPDATE user SET nickname = '', picture = NULL, email = NULL, emailCompared = NULL, externalId = NULL,
-        credentialVersion = NULL, credentialHash = NULL, credentialLogRounds = NULL, credentialBlockSize = NULL,
-        credentialParallelism = NULL, credentialPosition = NULL, credentialTime = NULL, disabledPosition = NULL,
-        disabledTime = NULL, fingerprint = NULL, deletedPosition = ?, deletedTime = ?, revision = ?,
+      UPDATE user SET nickname = '', nicknameCompared = '', picture = NULL, email = NULL, emailCompared = NULL,
+        externalId = NULL, credentialVersion = NULL, credentialHash = NULL, credentialLogRounds = NULL,
+        credentialBlockSize = NULL, credentialParallelism = NULL, credentialPosition = NULL, credentialTime = NULL,
+        disabledPosition = NULL, disabledTime = NULL, fingerprint = NULL, deletedPosition = ?, deletedTime = ?, revision = ?,
         sharesReadMarkers = ?, acceptsDirectMessages = ?, sharesPresence = ?, notifications = ?, mutedKinds = ?,
         quietFrom = NULL, quietTo = NULL, quietTimeZone = NULL, showsPreviews = ?
       WHERE id = ?
