@@ -101,12 +101,16 @@ public struct PublicProfile: ResponseObject {
   }
 }
 
-/// `GET /v1/users`: in the order of the request. IDs that belong to no user are left out.
+/// `GET /v1/users`: with `ids`, in the order of the request, without the IDs that belong to no user; otherwise the users
+/// who were found, ordered by nickname.
 public struct PublicProfileList: ListObject {
   public var users: [PublicProfile]
+  /// True if more nicknames begin with the text, or may do; otherwise absent.
+  public var hasMore: Bool?
 
-  public init(users: [PublicProfile]) {
+  public init(users: [PublicProfile], hasMore: Bool = false) {
     self.users = users
+    self.hasMore = hasMore ? true : nil
   }
 }
 

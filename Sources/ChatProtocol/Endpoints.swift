@@ -25,7 +25,8 @@ public enum Endpoints {
   public static let blockUser = Endpoint<NoBody, BlockReceipt>(.put, "/v1/me/blocked-users/{userId}", .user)
   public static let unblockUser = Endpoint<NoBody, BlockReceipt>(.delete, "/v1/me/blocked-users/{userId}", .user)
   public static let getUser = Endpoint<NoBody, PublicProfile>(.get, "/v1/users/{userId}", .userOrService)
-  public static let getUsers = Endpoint<NoBody, PublicProfileList>(.get, "/v1/users", .userOrService, query: ["ids"])
+  public static let getUsers = Endpoint<NoBody, PublicProfileList>(
+    .get, "/v1/users", .userOrService, query: ["ids", "email", "externalId", "nickname", "limit"])
   public static let signingKeys = Endpoint<NoBody, SigningKeySet>(
     .get, "/.well-known/jwks.json", .open, ignoresTokens: true)
 

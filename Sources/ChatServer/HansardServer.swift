@@ -182,7 +182,8 @@ package struct HansardServer: Sendable {
     let handlers = Handlers(
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
       hashing: HashingLimit(protection.rateLimits), searches: SearchBudget(protection.rateLimits),
-      limiter: limiter, tickets: tickets, streams: opening, origins: origins,
+      people: PeopleLimit(protection.rateLimits), limiter: limiter, tickets: tickets, streams: opening,
+      origins: origins,
       deepLink: configuration.deepLink, push: push, pushExplanation: pushExplanation)
     let reads = ReadSlots(downloads: configuration.downloads)
     for route in RouteTable.routes {

@@ -45,6 +45,7 @@ struct Route: Sendable {
 /// The handlers of all routes.
 struct Handlers: Sendable {
   let accounts: AccountHandlers
+  let people: PeopleHandlers
   let passwords: PasswordHandlers
   let sessions: SessionHandlers
   let administration: AccountAdministrationHandlers
@@ -79,12 +80,14 @@ struct Handlers: Sendable {
 
   init(
     chat: ChatService, issuer: TokenIssuer, identities: IdentityProviders, logins: LoginSettings,
-    hashing: HashingLimit, searches: SearchBudget, limiter: RateLimiter, tickets: StreamTickets,
-    streams: StreamOpening, origins: OriginRule, deepLink: DeepLink, push: (@Sendable () -> PushStatus)?,
+    hashing: HashingLimit, searches: SearchBudget, people: PeopleLimit, limiter: RateLimiter,
+    tickets: StreamTickets, streams: StreamOpening, origins: OriginRule, deepLink: DeepLink,
+    push: (@Sendable () -> PushStatus)?,
     pushExplanation: @escaping EventExplanation
   ) {
     let throttle = LoginThrottle(logins)
     accounts = AccountHandlers(chat: chat, identities: identities, throttle: throttle, hashing: hashing)
+    self.people = PeopleHandlers(chat: chat, limit: people)
     passwords = PasswordHandlers(chat: chat, throttle: throttle, hashing: hashing)
     sessions = SessionHandlers(chat: chat, issuer: issuer, identities: identities, throttle: throttle, hashing: hashing)
     administration = AccountAdministrationHandlers(chat: chat)
@@ -128,7 +131,7 @@ enum RouteTable {
     Route(Endpoints.unlinkIdentity) { try await $0.accounts.unlinkIdentity($1) },
     Route(Endpoints.resetPassword) { try await $0.passwords.reset($1, $2) },
     Route(Endpoints.getUser) { try await $0.accounts.profile($1) },
-    Route(Endpoints.getUsers) { try await $0.accounts.profiles($1) },
+    Route(Endpoints.getUsers) { try await $0.people.list($1) },
     Route(Endpoints.signingKeys) { try await $0.signingKeys.list($1) },
     Route(Endpoints.findUsers) { try await $0.administration.find($1) },
     Route(Endpoints.requestPasswordReset) { try await $0.passwords.request($1) },

@@ -6,6 +6,8 @@ package struct AccountRules: Sendable, Hashable {
   package var guestsCreateRooms: Bool
   /// How long an unused refresh token is valid, in milliseconds; nil for no limit.
   package var refreshTokenLifetimeMilliseconds: Int64?
+  /// Who can be found by what.
+  package var finding = FindingRules()
 
   package init(
     allowsGuests: Bool = false, guestsCreateRooms: Bool = false, refreshTokenLifetimeMilliseconds: Int64? = nil

@@ -40,6 +40,7 @@ enum ProblemCode: String, CaseIterable {
   case tooManyStreams = "too_many_streams"
   case tooManyCommands = "too_many_commands"
   case originNotAllowed = "origin_not_allowed"
+  case findingNotAllowed = "finding_not_allowed"
   case upgradeRequired = "upgrade_required"
   /// A handshake or a frame breaks a rule of RFC 6455.
   case webSocketMalformed = "websocket_malformed"
@@ -82,7 +83,7 @@ enum ProblemCode: String, CaseIterable {
     case .targetTooLong: .uriTooLong
     case .headersTooLarge: .requestHeaderFieldsTooLarge
     case .rateLimited, .tooManyAttempts, .tooManyStreams, .tooManyCommands: .tooManyRequests
-    case .originNotAllowed: .forbidden
+    case .originNotAllowed, .findingNotAllowed: .forbidden
     case .upgradeRequired: .upgradeRequired
     case .readerTooSlow, .authenticationTimeout: .requestTimeout
     case .routeNotFound, .namespaceUnknown, .positionNotFound: .notFound

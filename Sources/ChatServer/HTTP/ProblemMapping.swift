@@ -185,6 +185,8 @@ struct ProblemMapping {
       )
     case .originNotAllowed:
       self.init(.originNotAllowed, "Web pages of this origin may not use the server. The operator can allow it.")
+    case .findingNotAllowed(let property):
+      self.init(.findingNotAllowed, "This server does not let users find others by their \(property).")
     case .upgradeRequired:
       self.init(.upgradeRequired, "This path is a WebSocket (RFC 6455), version \(WebSocketHandshake.version).")
       headers[.upgrade] = "websocket"

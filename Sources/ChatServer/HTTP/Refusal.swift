@@ -59,6 +59,8 @@ enum Refusal: Error, Hashable {
   case tooManyControlFrames
   /// The request comes from a web page of another origin.
   case originNotAllowed
+  /// The operator does not let users find others by this.
+  case findingNotAllowed(String)
   /// The path is that of a WebSocket.
   case upgradeRequired
   /// The text is the rule of RFC 6455 that a handshake or a frame breaks.

@@ -137,18 +137,6 @@ struct AccountHandlers: Sendable {
   func profile(_ context: HansardRequestContext) async throws -> TypedResponse<PublicProfile> {
     try JSONBody.response(PublicProfile(try await chat.profile(of: context.id("userId"))))
   }
-
-  func profiles(_ context: HansardRequestContext) async throws -> TypedResponse<PublicProfileList> {
-    guard let texts = try context.request.uri.list("ids", atMost: Limits.usersFetched) else {
-      throw Refusal.invalidQuery("ids is needed.")
-    }
-    let ids = try texts.map { text in
-      guard let id = UserID(text) else { throw Refusal.invalidQuery("ids must be IDs, separated by commas.") }
-      return id
-    }
-    let rows = try await chat.profiles(of: ids)
-    return try await JSONBody.page(of: rows.count) { PublicProfileList(users: rows.map { PublicProfile($0) }) }
-  }
 }
 
 extension PublicProfile {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The state of one limit for a caller after a request.
 struct RateStatus: Sendable, Hashable {
-  /// What is counted: `user`, `device`, `address`, `passwords` or `search`.
+  /// What is counted: `user`, `device`, `address`, `passwords`, `search` or `people`.
   let name: String
   let policy: RatePolicy
   /// The requests that can be made at once.

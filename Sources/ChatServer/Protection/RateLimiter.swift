@@ -14,6 +14,8 @@ package struct RateLimitSettings: Sendable, Hashable {
   /// The kibibytes of messages that the searches of one user may read. A page reserves as much as it may read, at most
   /// all of this.
   package var search = RatePolicy(requests: 64 * 1024, seconds: 60)
+  /// The searches of one user for other users.
+  package var people = RatePolicy(requests: 60, seconds: 60)
   /// Whether requests with a service token are counted too, against the address and against the user in whose name they
   /// act.
   package var countsServices = false

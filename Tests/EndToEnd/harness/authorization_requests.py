@@ -169,6 +169,9 @@ REQUESTS: dict[str, Callable[[AuthorizationScenario], Request]] = {
     "endUserSessions": lambda s: user(s.passer_by.id),
     "getUser": lambda s: user(s.account.id, shows=s.account.id, hides=s.account.email),
     "getUsers": lambda s: Request(query={"ids": s.account.id}, shows=s.account.id, hides=s.account.email),
+    # The account shares no room and no workspace with the callers.
+    "getUsers/email": lambda s: Request(
+        query={"email": s.account.email}, shows=s.account.id, hides=s.account.email),
     "getMe": lambda s: Request(shows=s.owner.id),
     "updateMe": lambda s: Request({"nickname": new_id()}, changes=lambda: s.owner.get("/v1/me")),
     "updateMe/picture": lambda s: Request({"picture": s.image}, changes=lambda: s.owner.get("/v1/me")),

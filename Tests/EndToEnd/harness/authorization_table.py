@@ -74,6 +74,7 @@ confirmClock                    401       403/serv   403/serv   403/serv   403/s
 
 getUser                         401       200        200        200        200        200           200        200
 getUsers                        401       200        200        200        200        200           200        200
+getUsers/email                  401       200/own    200/own    200/own    200/own    200/own       200/own    200
 getMe                           401       200/own    200/own    200/own    200/own    200/own       200        400
 updateMe                        401       200/own    200/own    200/own    200/own    200/own       200        400
 updateMe/picture                401       404/file   404/file   404/file   404/file   404/file      200        400

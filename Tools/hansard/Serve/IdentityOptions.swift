@@ -16,13 +16,15 @@ struct IdentityOptions: Sendable {
     let refreshSeconds = reader.integer(
       "refreshTokenLifetime", default: 0, in: 0...Self.longestRefreshTokenLifetime,
       "seconds after which an unused refresh token expires; 0 means never")
-    rules = AccountRules(
+    var rules = AccountRules(
       allowsGuests: reader.flag(
         "identity.guests", default: false,
         "whether accounts can have a password without an email address; see `identity.md`"),
       guestsCreateRooms: reader.flag(
         "identity.guestsCreateRooms", default: false, "whether guests can create rooms and workspaces"),
       refreshTokenLifetimeMilliseconds: refreshSeconds == 0 ? nil : Int64(refreshSeconds) * 1000)
+    rules.finding = FindingRules(&reader)
+    self.rules = rules
     identity = IdentitySettings(providers: Self.providers(&reader), external: Self.external(&reader))
     legacyStatus = LegacyStatus(
       isOn: reader.flag(
@@ -96,5 +98,25 @@ struct IdentityOptions: Sendable {
       )
     }
     return TrustedIssuer(issuer: issuer, audiences: audiences, keys: location, algorithms: Set(algorithms))
+  }
+}
+
+extension FindingRules {
+  init(_ reader: inout SettingReader) {
+    self.init()
+    byEmail = Self.scope(
+      "people.findByEmail", byEmail,
+      "who can be found by their email address: `nobody`, those who share a room or a workspace with the caller (`shared`), "
+        + "or `everyone`", &reader)
+    byExternalID = Self.scope("people.findByExternalId", byExternalID, "the same for the `externalId`", &reader)
+    byNickname = Self.scope("people.findByNickname", byNickname, "the same for the beginning of the nickname", &reader)
+  }
+
+  private static func scope(
+    _ key: String, _ defaultScope: Scope, _ meaning: String, _ reader: inout SettingReader
+  ) -> Scope {
+    reader.text(
+      key, default: defaultScope.rawValue, form: "nobody, shared or everyone", meaning, parse: { Scope(rawValue: $0) })
+      ?? defaultScope
   }
 }

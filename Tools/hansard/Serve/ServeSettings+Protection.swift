@@ -41,6 +41,14 @@ extension RateLimitSettings {
         "rateLimits.search.seconds", default: search.seconds, in: 1...86_400,
         "seconds in which a used-up limit refills completely"
       ))
+    people = RatePolicy(
+      requests: reader.integer(
+        "rateLimits.people.requests", default: people.requests, in: 0...10_000_000,
+        "searches for users, by email address, `externalId` or nickname, that one user can send at once; 0 means no limit"
+      ),
+      seconds: reader.integer(
+        "rateLimits.people.seconds", default: people.seconds, in: 1...86_400,
+        "seconds in which a used-up limit refills completely"))
     countsServices = reader.flag(
       "rateLimits.countServices", default: countsServices, "whether requests with a service token count too")
   }
