@@ -96,6 +96,7 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case legalHoldReasonMalformed = "legal_hold_reason_malformed"
   case roleNotAllowed = "role_not_allowed"
   case topicTooLong = "topic_too_long"
+  case customDataTooLong = "custom_data_too_long"
   case workspaceNameEmpty = "workspace_name_empty"
   case workspaceNameTooLong = "workspace_name_too_long"
   case directMembersOutOfRange = "direct_members_out_of_range"

@@ -40,6 +40,11 @@ package enum TextRules {
     guard text.utf8.count <= Limits.topicBytes else { throw .topicTooLong }
   }
 
+  /// Canonical JSON. May be empty, which means no data.
+  static func customData(_ json: String) throws(Rejection) {
+    guard json.utf8.count <= Limits.customDataBytes else { throw .customDataTooLong }
+  }
+
   static func message(_ text: String) throws(Rejection) {
     guard !text.isEmpty else { throw .emptyText }
     guard text.utf8.count <= Limits.messageTextBytes else { throw .textTooLong }

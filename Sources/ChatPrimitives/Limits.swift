@@ -8,6 +8,8 @@ public enum Limits {
   public static let customTypeBytes = 128
   /// The body of a custom event, as JSON without white space.
   public static let customBodyBytes = 64 * 1024
+  /// The data that an app stores with a profile or with a room, as JSON without white space.
+  public static let customDataBytes = 4 * 1024
   /// The name that a sender gives to an attachment.
   public static let attachmentNameBytes = 256
   /// A reaction: one grapheme, or a name between colons.

@@ -32,6 +32,10 @@ import Testing
       ]
     ),
     (
+      .lifecycle(.edit(RoomEdit(name: "", custom: long))),
+      [FieldFlaw("/name", .roomNameEmpty), FieldFlaw("/custom", .customDataTooLong)]
+    ),
+    (
       .messages(.edit(hello, MessageEdit(text: long, customBody: long))),
       [FieldFlaw("/text", .textTooLong), FieldFlaw("/data", .customBodyTooLong)]
     ),
@@ -54,6 +58,10 @@ import Testing
         FieldFlaw("/name", .deviceTextTooLong), FieldFlaw("/type", .nameMalformed),
         FieldFlaw("/fcmToken", .pushTokenEmpty),
         FieldFlaw("/language", .languageMalformed),
+      ])
+    #expect(
+      UserCommand.account(.changeProfile(ProfileEdit(nickname: "", custom: Self.long))).fieldFlaws == [
+        FieldFlaw("/nickname", .nicknameEmpty), FieldFlaw("/custom", .customDataTooLong),
       ])
     #expect(
       UserDecider.flaws(nickname: "", email: "nowhere", externalID: "", hasPassword: false) == [

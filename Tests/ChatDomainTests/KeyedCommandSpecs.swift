@@ -94,7 +94,8 @@ struct KeyedCommandSpecs {
 
   static let rooms: [Sample<RoomDecider>] = [
     sample(.lifecycle(.create(.named())), by: byAlice, after: []),
-    sample(.lifecycle(.edit(RoomEdit(name: "coffee")))), sample(.lifecycle(.archive)),
+    sample(.lifecycle(.edit(RoomEdit(name: "coffee")))), sample(.lifecycle(.edit(RoomEdit(custom: "{}")))),
+    sample(.lifecycle(.archive)),
     sample(.lifecycle(.restore), after: room + [.lifecycle(.archived)]), sample(.lifecycle(.delete), by: byAlice),
     sample(.sharing(.createInvite(.giving(id: id(31))))), sample(.sharing(.revokeInvite(link))),
     sample(.sharing(.acceptInvite(link)), by: byNewcomer),
@@ -138,6 +139,7 @@ struct KeyedCommandSpecs {
     sample(.account(.register(.named())), by: byService, after: []),
     sample(.account(.registerIdentified(.named(email: nil, credential: nil), .of("a"))), by: byService, after: []),
     sample(.account(.changeProfile(ProfileEdit(nickname: "Al")))),
+    sample(.account(.changeProfile(ProfileEdit(custom: "{}")))),
     sample(.account(.setPreferences(PreferencesEdit(sharesReadMarkers: false)))),
     sample(.account(.setEmail("al@example.org", checked: 1))), sample(.account(.disable), by: byService),
     sample(.account(.enable), by: byService, after: user + [.account(.disabled)]),

@@ -345,6 +345,7 @@ struct RejectionSpecs {
     .ownerMustTransfer: { room([], .members(.leave)) },
     .roleNotAllowed: { room([], .members(.changeRole(bob, .owner))) },
     .topicTooLong: { room([], .lifecycle(.edit(RoomEdit(topic: String(repeating: "t", count: 1025))))) },
+    .customDataTooLong: { room([], .lifecycle(.edit(RoomEdit(custom: String(repeating: "7", count: 4097))))) },
     .directRoomFixed: {
       given(
         RoomDecider.self,

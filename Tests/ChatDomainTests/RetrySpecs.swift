@@ -38,6 +38,7 @@ struct RetrySpecs {
     byBob(
       .lifecycle(.edit(RoomEdit(name: "coffee"))),
       then: [.lifecycle(.edited(RoomEdit(name: "water"))), .lifecycle(.archived)]),
+    byBob(.lifecycle(.edit(RoomEdit(custom: "{}"))), then: [.lifecycle(.edited(RoomEdit(custom: "")))]),
     byBob(.lifecycle(.archive), then: []),
     byBob(.lifecycle(.archive), then: [.lifecycle(.restored)]),
     byBob(
@@ -177,6 +178,8 @@ struct RetrySpecs {
     byAlice(
       .account(.changeProfile(ProfileEdit(nickname: "Al"))),
       then: [.account(.profileChanged(ProfileEdit(nickname: "Ali")))]),
+    byAlice(
+      .account(.changeProfile(ProfileEdit(custom: "{}"))), then: [.account(.profileChanged(ProfileEdit(custom: "")))]),
     byAlice(.devices(.set(tablet, .named("tablet"))), then: [.devices(.updated(tablet, .named("mine")))]),
     byAlice(.devices(.set(tablet, .named("tablet"))), then: [.devices(.removed(tablet))]),
     byAlice(.devices(.set(phone, .named("phone"))), then: [.devices(.updated(phone, .named("mine")))]),

@@ -47,12 +47,18 @@ struct ChargedBytesTests {
         .resolved(id(3), ReportResolution(outcome: .other, note: String(repeating: "n", count: 200 * count)))),
       .reports(.reopened(id(3), reporter: id(1))),
     ]
-    for event in events {
+    let custom = String(repeating: "7", count: 400 * count)
+    let recordedEvents =
+      events.map { ChatEvent.room(id(9), $0) } + [
+        .room(id(9), .lifecycle(.edited(RoomEdit(topic: "t", custom: custom)))),
+        .user(id(1), .account(.profileChanged(ProfileEdit(nickname: "n", custom: custom)))),
+      ]
+    for event in recordedEvents {
       let recorded = RecordedEvent(
         stamp: Stamp(position: .first, time: time), version: StreamVersion(.max), actor: id(1), service: id(2),
-        device: id(3), command: id(4), originalTime: time, event: .room(id(9), event))
+        device: id(3), command: id(4), originalTime: time, event: event)
       let (envelope, payload) = try EventCodec.encode(recorded)
-      #expect(UInt64(envelope.encoded().count + payload.count) <= recorded.event.chargedBytes, "\(event)")
+      #expect(UInt64(envelope.encoded().count + payload.count) <= event.chargedBytes, "\(event)")
     }
   }
 }

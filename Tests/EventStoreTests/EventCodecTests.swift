@@ -27,6 +27,8 @@ private let everyEvent: [ChatEvent] =
       .account(
         .registered(Registration(nickname: "A", email: nil, externalID: nil, credential: nil, commitmentKey: [])))),
     .user(user, .account(.profileChanged(ProfileEdit(nickname: "앨리스")))),
+    .user(user, .account(.profileChanged(ProfileEdit(nickname: "A", picture: .remove, custom: "{}")))),
+    .user(user, .account(.profileChanged(ProfileEdit(custom: "")))),
     .user(
       user,
       .account(
@@ -52,6 +54,8 @@ private let everyEvent: [ChatEvent] =
     .user(user, .devices(.removed(id(3)))),
     .room(id(4), .lifecycle(.created(RoomCreation(kind: .channel, name: "tea", creator: user)))),
     .room(id(4), .lifecycle(.edited(RoomEdit(name: "차")))),
+    .room(id(4), .lifecycle(.edited(RoomEdit(name: "차", custom: "[1]")))),
+    .room(id(4), .lifecycle(.edited(RoomEdit(custom: "")))),
     .room(id(4), .lifecycle(.archived)),
     .room(
       id(4),

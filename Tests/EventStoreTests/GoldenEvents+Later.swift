@@ -31,7 +31,7 @@ private let everything = MessageContent(
 /// The kinds that were added after the first messages: workspaces, threads, media and others.
 let laterEvents: [ChatEvent] =
   userEvents + roomEvents + messageEvents + workspaceEvents + unlinking + reportEvents + blocking
-  + [reportOfDeletedMessage] + presence + push + [quoting] + deletion
+  + [reportOfDeletedMessage] + presence + push + [quoting] + deletion + customData
 
 private let userEvents: [ChatEvent] = [
   .user(alice, .account(.profileChanged(ProfileEdit(nickname: "Alice", picture: .set(picture))))),
@@ -83,6 +83,12 @@ private let deletion: [ChatEvent] = [
   .server(.legalHoldLifted(room.uuid)),
   .room(room, .annotations(.reactionRemoved(message, at: .room(300), by: bob, emoji: ""))),
   .user(alice, .sessions(.ended(golden(10), .accountDeleted))),
+]
+
+private let customData: [ChatEvent] = [
+  .user(alice, .account(.profileChanged(ProfileEdit(custom: #"{"team":"차"}"#)))),
+  .room(room, .lifecycle(.edited(RoomEdit(custom: #"{"color":"red"}"#)))),
+  .room(room, .lifecycle(.edited(RoomEdit(custom: "")))),
 ]
 
 private let presence: [ChatEvent] = [

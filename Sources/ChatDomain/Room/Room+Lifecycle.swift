@@ -59,12 +59,18 @@ package struct RoomEdit: Sendable, Hashable {
   /// An empty text removes it.
   package var topic: String?
   package var picture: PictureEdit?
+  /// The app's own data, as canonical JSON. An empty text removes it.
+  package var custom: String?
 
-  package init(name: String? = nil, topic: String? = nil, picture: PictureEdit? = nil) {
+  package init(name: String? = nil, topic: String? = nil, picture: PictureEdit? = nil, custom: String? = nil) {
     self.name = name
     self.topic = topic
     self.picture = picture
+    self.custom = custom
   }
+
+  /// Whether it changes only the name. In the log, such an edit is of its own kind.
+  package var isRenaming: Bool { name != nil && topic == nil && picture == nil && custom == nil }
 }
 
 /// The raw values are in the log; the names are in the API.
@@ -96,7 +102,7 @@ extension RoomEvent.Lifecycle: EventFamily {
   var textBytes: Int {
     switch self {
     case .created(let creation): creation.name.byteCount + creation.topic.byteCount + entryBytes(creation.participants)
-    case .edited(let edit): edit.name.byteCount + edit.topic.byteCount
+    case .edited(let edit): edit.name.byteCount + edit.topic.byteCount + edit.custom.byteCount
     case .archived, .restored, .deleted: 0
     }
   }
@@ -110,12 +116,15 @@ extension RoomEvent.Lifecycle: EventFamily {
 }
 
 extension Fingerprint {
-  /// A change of only the name keeps the fingerprint that it had before there were other parts.
+  /// A change of only the name keeps the fingerprint that it had before there were other parts, and a change without
+  /// data the one that it had before there was data.
   static func edit(_ edit: RoomEdit) -> Fingerprint {
-    if let name = edit.name, edit.topic == nil, edit.picture == nil {
-      return Fingerprint(.text("room.rename"), .text(name))
+    if edit.isRenaming { return Fingerprint(.text("room.rename"), .text(edit.name)) }
+    guard let custom = edit.custom else {
+      return Fingerprint([.text("room.edit"), .text(edit.name), .text(edit.topic)] + fields(of: edit.picture))
     }
-    return Fingerprint([.text("room.edit"), .text(edit.name), .text(edit.topic)] + fields(of: edit.picture))
+    return Fingerprint(
+      [.text("room.edit-custom"), .text(edit.name), .text(edit.topic), .text(custom)] + fields(of: edit.picture))
   }
 
   static func fields(of picture: PictureEdit?) -> [Field] {
@@ -193,6 +202,7 @@ extension RoomEdit {
     var fields = FieldCheck()
     if let name { fields.check("/name") { () throws(Rejection) in try TextRules.roomName(name, of: .group) } }
     if let topic { fields.check("/topic") { () throws(Rejection) in try TextRules.topic(topic) } }
+    if let custom { fields.check("/custom") { () throws(Rejection) in try TextRules.customData(custom) } }
     return fields.flaws
   }
 }

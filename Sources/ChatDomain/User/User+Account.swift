@@ -58,13 +58,25 @@ package struct Profile: Sendable, Hashable {
 package struct ProfileEdit: Sendable, Hashable {
   package var nickname: String?
   package var picture: PictureEdit?
+  /// The app's own data, as canonical JSON. An empty text removes it.
+  package var custom: String?
 
-  package init(nickname: String? = nil, picture: PictureEdit? = nil) {
+  package init(nickname: String? = nil, picture: PictureEdit? = nil, custom: String? = nil) {
     self.nickname = nickname
     self.picture = picture
+    self.custom = custom
   }
 
-  package var isEmpty: Bool { nickname == nil && picture == nil }
+  package var isEmpty: Bool { nickname == nil && picture == nil && custom == nil }
+}
+
+extension ProfileEdit {
+  var fieldFlaws: [FieldFlaw] {
+    var fields = FieldCheck()
+    if let nickname { fields.check("/nickname") { () throws(Rejection) in try TextRules.nickname(nickname) } }
+    if let custom { fields.check("/custom") { () throws(Rejection) in try TextRules.customData(custom) } }
+    return fields.flaws
+  }
 }
 
 extension PictureEdit {
@@ -93,7 +105,7 @@ extension UserEvent.Account: EventFamily {
     switch self {
     case .registered(let registration):
       registration.nickname.byteCount + registration.email.byteCount + registration.externalID.byteCount
-    case .profileChanged(let edit): edit.nickname.byteCount
+    case .profileChanged(let edit): edit.nickname.byteCount + edit.custom.byteCount
     case .emailSet(let email): email.byteCount
     case .preferencesSet(let edit): edit.textBytes
     case .disabled, .enabled: 0
@@ -102,8 +114,13 @@ extension UserEvent.Account: EventFamily {
 }
 
 extension Fingerprint {
-  /// A change of the nickname alone keeps the fingerprint that it had before there were pictures.
+  /// A change of the nickname alone keeps the fingerprint that it had before there were pictures, and a change without
+  /// data the one that it had before there was data.
   static func profileChange(_ edit: ProfileEdit) -> Fingerprint {
+    if let custom = edit.custom {
+      return Fingerprint(
+        [.text("profile.change-custom"), .text(edit.nickname), .text(custom)] + fields(of: edit.picture))
+    }
     let plain: [Field] = [.text("profile.change"), .text(edit.nickname)]
     return Fingerprint(edit.picture.map { plain + [.id($0.media?.uuid)] } ?? plain)
   }
@@ -141,6 +158,13 @@ extension UserCommand.Account: AggregateCommand {
     case .setEmail(let email, _): .emailSetting(email)
     case .disable: .disabling
     case .enable: .enabling
+    }
+  }
+
+  package var fieldFlaws: [FieldFlaw] {
+    switch self {
+    case .changeProfile(let edit): edit.fieldFlaws
+    case .register, .registerIdentified, .setPreferences, .setEmail, .disable, .enable: []
     }
   }
 
@@ -243,7 +267,7 @@ extension UserDecider {
   private func changeProfile(_ edit: ProfileEdit) throws(Rejection) -> Decision<UserEvent> {
     let user = try authorizedUser()
     if let done = try doneBefore() { return done }
-    if let nickname = edit.nickname { try TextRules.nickname(nickname) }
+    try edit.fieldFlaws.requireNone()
     return .record([.account(.profileChanged(edit))], revision: user.revision)
   }
 

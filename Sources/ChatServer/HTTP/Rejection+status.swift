@@ -28,7 +28,7 @@ extension Rejection {
       .emailMalformed, .externalIDMalformed, .credentialIncomplete, .deviceTextTooLong, .pushTokenEmpty,
       .pushTokenTooLong, .pushTokenMalformed, .languageMalformed, .quietHoursMalformed,
       .mediaNameMalformed, .nameMalformed, .inviteExpiryOutOfRange, .inviteUsesOutOfRange, .inviteRoleNotAllowed,
-      .roleNotAllowed, .topicTooLong,
+      .roleNotAllowed, .topicTooLong, .customDataTooLong,
       .workspaceNameEmpty, .workspaceNameTooLong, .directMembersOutOfRange, .notAThreadRoot, .replyElsewhere,
       .attachmentNameTooLong, .customTypeMalformed, .customBodyTooLong, .customTypeMissing, .emojiMalformed,
       .tooManyMentions, .tooManyAttachments, .sendingTimeOutOfRange, .cannotBlockSelf, .reportCommentTooLong,
@@ -163,6 +163,8 @@ extension Rejection {
     case .quotaExceeded: "The daily quota is used up. It resets at midnight UTC."
     case .roleNotAllowed:
       "You can give at most your own role. To change the owner, transfer the ownership to another member."
+    case .customDataTooLong:
+      "custom can have at most \(Limits.customDataBytes) bytes of JSON, not counting white space."
     case .topicTooLong: "A topic can have at most \(Limits.topicBytes) bytes."
     case .workspaceNameEmpty: "A workspace needs a name with a visible character."
     case .workspaceNameTooLong: "A workspace's name can have at most \(Limits.workspaceNameBytes) bytes."

@@ -115,9 +115,21 @@ nonisolated struct Hansard_V1_ProfileChanged: Sendable {
   /// 16 bytes: the media that is the user's picture. 16 zeros: the picture is removed. Empty: unchanged.
   var picture: Data = Data()
 
+  /// The app's own data, a JSON value. Absent: unchanged. Empty: none.
+  var custom: String {
+    get {_custom ?? String()}
+    set {_custom = newValue}
+  }
+  /// Returns true if `custom` has been explicitly set.
+  var hasCustom: Bool {self._custom != nil}
+  /// Clears the value of `custom`. Subsequent reads from it will return its default value.
+  mutating func clearCustom() {self._custom = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+
+  fileprivate var _custom: String? = nil
 }
 
 /// Kind 3. Subject: none.
@@ -597,6 +609,16 @@ nonisolated struct Hansard_V1_RoomEdited: Sendable {
   /// Clears the value of `picture`. Subsequent reads from it will return its default value.
   mutating func clearPicture() {self._picture = nil}
 
+  /// The app's own data, a JSON value. Absent: unchanged. Empty: none.
+  var custom: String {
+    get {_custom ?? String()}
+    set {_custom = newValue}
+  }
+  /// Returns true if `custom` has been explicitly set.
+  var hasCustom: Bool {self._custom != nil}
+  /// Clears the value of `custom`. Subsequent reads from it will return its default value.
+  mutating func clearCustom() {self._custom = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -604,6 +626,7 @@ nonisolated struct Hansard_V1_RoomEdited: Sendable {
   fileprivate var _name: String? = nil
   fileprivate var _topic: String? = nil
   fileprivate var _picture: Data? = nil
+  fileprivate var _custom: String? = nil
 }
 
 /// Kind 110. Subject: the invite.
@@ -1569,7 +1592,7 @@ nonisolated extension Hansard_V1_Credential: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Hansard_V1_ProfileChanged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ProfileChanged"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}nickname\0\u{1}picture\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}nickname\0\u{1}picture\0\u{1}custom\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1579,24 +1602,33 @@ nonisolated extension Hansard_V1_ProfileChanged: SwiftProtobuf.Message, SwiftPro
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.nickname) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.picture) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._custom) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.nickname.isEmpty {
       try visitor.visitSingularStringField(value: self.nickname, fieldNumber: 1)
     }
     if !self.picture.isEmpty {
       try visitor.visitSingularBytesField(value: self.picture, fieldNumber: 2)
     }
+    try { if let v = self._custom {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Hansard_V1_ProfileChanged, rhs: Hansard_V1_ProfileChanged) -> Bool {
     if lhs.nickname != rhs.nickname {return false}
     if lhs.picture != rhs.picture {return false}
+    if lhs._custom != rhs._custom {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2292,7 +2324,7 @@ nonisolated extension Hansard_V1_RoomRenamed: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Hansard_V1_RoomEdited: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".RoomEdited"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}topic\0\u{1}picture\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}topic\0\u{1}picture\0\u{1}custom\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2303,6 +2335,7 @@ nonisolated extension Hansard_V1_RoomEdited: SwiftProtobuf.Message, SwiftProtobu
       case 1: try { try decoder.decodeSingularStringField(value: &self._name) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self._topic) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self._picture) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self._custom) }()
       default: break
       }
     }
@@ -2322,6 +2355,9 @@ nonisolated extension Hansard_V1_RoomEdited: SwiftProtobuf.Message, SwiftProtobu
     try { if let v = self._picture {
       try visitor.visitSingularBytesField(value: v, fieldNumber: 3)
     } }()
+    try { if let v = self._custom {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2329,6 +2365,7 @@ nonisolated extension Hansard_V1_RoomEdited: SwiftProtobuf.Message, SwiftProtobu
     if lhs._name != rhs._name {return false}
     if lhs._topic != rhs._topic {return false}
     if lhs._picture != rhs._picture {return false}
+    if lhs._custom != rhs._custom {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

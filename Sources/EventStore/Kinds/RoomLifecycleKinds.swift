@@ -48,13 +48,15 @@ extension RoomEvent.Lifecycle: KindFamily {
           if let name = edit.name { $0.name = name }
           if let topic = edit.topic { $0.topic = topic }
           if let picture = edit.picture { $0.picture = picture.encoded }
+          if let custom = edit.custom { $0.custom = custom }
         }, shows: .edit(edit))
     },
     read: { (body: Hansard_V1_RoomEdited, reader) in
       .edited(
         RoomEdit(
           name: body.hasName ? body.name : nil, topic: body.hasTopic ? body.topic : nil,
-          picture: body.hasPicture ? try reader.picture(body.picture) : nil))
+          picture: body.hasPicture ? try reader.picture(body.picture) : nil,
+          custom: body.hasCustom ? body.custom : nil))
     })
 
   private static let archivedKind = Kind<Self>(
@@ -65,13 +67,10 @@ extension RoomEvent.Lifecycle: KindFamily {
     104, "room.deleted", write: { $1.write() }, readEnvelope: { _ in .deleted })
 }
 
-extension RoomEdit {
-  fileprivate var isRenaming: Bool { name != nil && topic == nil && picture == nil }
-}
-
 extension ShownFields {
   fileprivate static func edit(_ edit: RoomEdit) -> ShownFields {
     .edit(name: edit.name, topic: edit.topic, picture: edit.picture)
+      + (edit.custom.map { [("custom", .text($0))] } ?? [])
   }
 }
 

@@ -46,6 +46,7 @@ extension UserEvent.Account: KindFamily {
         Hansard_V1_ProfileChanged.with {
           if let nickname = edit.nickname { $0.nickname = nickname }
           if let picture = edit.picture { $0.picture = Data((picture.media?.uuid ?? .zero).bytes) }
+          if let custom = edit.custom { $0.custom = custom }
         }, shows: edit.shownFields)
     },
     read: { (body: Hansard_V1_ProfileChanged, reader) in
@@ -54,7 +55,7 @@ extension UserEvent.Account: KindFamily {
       return .profileChanged(
         ProfileEdit(
           nickname: body.nickname.isEmpty ? nil : body.nickname,
-          picture: isRemoved ? .remove : media.map { .set($0) }))
+          picture: isRemoved ? .remove : media.map { .set($0) }, custom: body.hasCustom ? body.custom : nil))
     })
 
   private static let emailSetKind = Kind<Self>(
@@ -164,6 +165,7 @@ extension ProfileEdit {
     var fields: ShownFields = []
     if let nickname { fields.append(("nickname", .text(nickname))) }
     if let picture { fields.append(("picture", .text(orNull: picture.media?.description))) }
+    if let custom { fields.append(("custom", .text(custom))) }
     return fields
   }
 }
