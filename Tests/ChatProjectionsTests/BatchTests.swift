@@ -122,6 +122,8 @@ extension EventScript {
     ] as [RoomEvent] {
       room(id, event, by: owner)
     }
-    room(id, .lifecycle(.edited(RoomEdit(name: "latest news"))), by: owner, command: .numbered(5027))
+    room(
+      id, .lifecycle(.edited(RoomEdit(name: "latest news", custom: #"{"color":"red"}"#))), by: owner,
+      command: .numbered(5027))
   }
 }

@@ -21,6 +21,7 @@ import Testing
     let media = Media(hash: [UInt8](repeating: 7, count: 32), contentType: "image/png", size: 5)
     for event in [
       .media(.uploaded(picture, media, name: secret)), .account(.profileChanged(ProfileEdit(picture: .set(picture)))),
+      .account(.profileChanged(ProfileEdit(custom: "\"\(secret)\""))),
       .account(.emailSet("\(secret)@example.org")),
       .logins(.identityLinked(Identity(issuer: "https://id.example.org", subject: secret))),
       .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: false))),

@@ -18,7 +18,7 @@ import Testing
     for id in [RoomID.numbered(8), room] {
       script.create(id, by: alice)
       script.room(id, .members(.added(bob, role: .member)), by: alice)
-      script.room(id, .lifecycle(.edited(RoomEdit(name: "secret", topic: "secret"))), by: alice)
+      script.room(id, .lifecycle(.edited(RoomEdit(name: "secret", topic: "secret", custom: "\"secret\""))), by: alice)
       script.room(
         id,
         .sharing(
@@ -62,7 +62,7 @@ import Testing
   }
 
   /// Tables with at most one row for a room or a workspace, which is deleted in the transaction of the deletion.
-  private static let single: Set<String> = ["publicChannel", "picture"]
+  private static let single: Set<String> = ["publicChannel", "picture", "roomCustom"]
   /// Tables whose rows stay when the room is deleted.
   private static let kept: Set<String> = ["reported"]
 

@@ -38,6 +38,7 @@ struct ProfileChangeTests {
     "a new nickname or picture changes what is in the room and in the workspace, not the room as it is shown",
     arguments: [
       ProfileEdit(nickname: "robert"), ProfileEdit(picture: .set(.numbered(30))), ProfileEdit(picture: .remove),
+      ProfileEdit(custom: "{}"),
     ])
   func profiles(edit: ProfileEdit) throws {
     var script = history()

@@ -40,9 +40,11 @@ extension RandomHistory {
     } else {
       let picture: PictureEdit? = chance(3) ? .set(newID()) : chance(3) ? .remove : nil
       let topic = chance(3) ? "topic \(random.next() % 10)" : chance(3) ? "" : nil
+      let custom = chance(4) ? "\(random.next() % 10)" : chance(4) ? "" : nil
       record(
-        .lifecycle(.edited(RoomEdit(name: "name \(random.next() % 100)", topic: topic, picture: picture))), in: room,
-        by: user)
+        .lifecycle(
+          .edited(RoomEdit(name: "name \(random.next() % 100)", topic: topic, picture: picture, custom: custom))),
+        in: room, by: user)
     }
   }
 

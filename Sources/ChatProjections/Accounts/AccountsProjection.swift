@@ -53,7 +53,8 @@ package struct AccountsProjection: Projection {
           fingerprint BLOB,
           registeredPosition INTEGER NOT NULL,
           registeredTime INTEGER NOT NULL,
-          revision INTEGER NOT NULL
+          revision INTEGER NOT NULL,
+          custom TEXT
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE identity (

@@ -16,7 +16,7 @@ package struct AccountsQueries: ReadModelQueries {
     "id, nickname, picture, email, externalId, credentialVersion IS NOT NULL, "
     + "EXISTS (SELECT 1 FROM identity WHERE userId = user.id), disabledPosition, disabledTime, "
     + "deletedPosition, deletedTime, fingerprint, "
-    + "registeredPosition, registeredTime, revision"
+    + "registeredPosition, registeredTime, revision, custom"
 
   package func user(_ id: UserID) throws -> UserRow? {
     try CachedStatement(database, "SELECT \(Self.userColumns) FROM user WHERE id = ?")
@@ -59,7 +59,7 @@ package struct AccountsQueries: ReadModelQueries {
       isGuest: hasPassword && email == nil && externalID == nil && !hasIdentity, disabled: row.optionalStamp(),
       deleted: row.optionalStamp(),
       registrationFingerprint: row.optional { try $0.fingerprint() }, registered: row.stamp(),
-      revision: row.position())
+      revision: row.position(), custom: row.optional { try $0.text() })
   }
 
   // MARK: - External logins

@@ -19,6 +19,8 @@ package struct UserRow: Sendable, Hashable {
   package var registered: Stamp
   /// Where the profile or the email address was last changed; the registration if neither was ever changed.
   package var revision: LogPosition
+  /// The app's own data, as canonical JSON; nil if there is none.
+  package var custom: String?
 
   package var profile: Profile { Profile(nickname: nickname, picture: picture) }
 }

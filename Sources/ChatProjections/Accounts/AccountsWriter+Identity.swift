@@ -9,12 +9,12 @@ extension AccountsWriter {
       database,
       """
       UPDATE user SET nickname = COALESCE(?, nickname), nicknameCompared = COALESCE(?, nicknameCompared),
-        picture = CASE WHEN ? THEN ? ELSE picture END, revision = ?
+        picture = CASE WHEN ? THEN ? ELSE picture END, custom = NULLIF(COALESCE(?, custom), ''), revision = ?
       WHERE id = ?
       """
     ).run(
       edit.nickname, edit.nickname.map { NicknameForm.compared($0) }, edit.picture != nil, edit.picture?.media,
-      stamp.position, user)
+      edit.custom, stamp.position, user)
   }
 
   func set(_ edit: PreferencesEdit, of user: UserID) throws {

@@ -79,12 +79,13 @@ extension AccountsWriter {
     try CachedStatement(
       database,
       """
-      UPDATE user SET nickname = '', nicknameCompared = '', picture = NULL, email = NULL, emailCompared = NULL,
-        externalId = NULL, credentialVersion = NULL, credentialHash = NULL, credentialLogRounds = NULL,
-        credentialBlockSize = NULL, credentialParallelism = NULL, credentialPosition = NULL, credentialTime = NULL,
-        disabledPosition = NULL, disabledTime = NULL, fingerprint = NULL, deletedPosition = ?, deletedTime = ?, revision = ?,
-        sharesReadMarkers = ?, acceptsDirectMessages = ?, sharesPresence = ?, notifications = ?, mutedKinds = ?,
-        quietFrom = NULL, quietTo = NULL, quietTimeZone = NULL, showsPreviews = ?
+      UPDATE user SET nickname = '', nicknameCompared = '', picture = NULL, custom = NULL, email = NULL,
+        emailCompared = NULL, externalId = NULL, credentialVersion = NULL, credentialHash = NULL,
+        credentialLogRounds = NULL, credentialBlockSize = NULL, credentialParallelism = NULL,
+        credentialPosition = NULL, credentialTime = NULL, disabledPosition = NULL, disabledTime = NULL,
+        fingerprint = NULL, deletedPosition = ?, deletedTime = ?, revision = ?, sharesReadMarkers = ?,
+        acceptsDirectMessages = ?, sharesPresence = ?, notifications = ?, mutedKinds = ?, quietFrom = NULL,
+        quietTo = NULL, quietTimeZone = NULL, showsPreviews = ?
       WHERE id = ?
       """
     ).run(

@@ -73,7 +73,9 @@ extension MessageRow {
 
 extension RoomListRow {
   /// Approximate number of bytes that it adds to a response.
-  package var contentBytes: Int { (room.topic?.jsonBytes ?? 0) + (room.lastMessage?.contentBytes ?? 0) }
+  package var contentBytes: Int {
+    (room.topic?.jsonBytes ?? 0) + (custom?.utf8.count ?? 0) + (room.lastMessage?.contentBytes ?? 0)
+  }
 }
 
 extension ScheduledRow {

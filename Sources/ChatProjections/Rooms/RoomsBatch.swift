@@ -126,10 +126,11 @@ struct RoomsBatch {
   private func apply(_ event: RoomEvent.Lifecycle, to room: BufferedRoom, _ recorded: RecordedEvent) throws {
     switch event {
     case .created: break
-    case .edited(let edit): self.edit(room, edit, recorded.position)
+    case .edited(let edit): try self.edit(room, edit, recorded.position)
     case .archived: try setArchived(recorded.stamp, of: room, recorded.position)
     case .restored: try setArchived(nil, of: room, recorded.position)
     case .deleted:
+      try RoomCustom.remove(of: room.id, database)
       try ReportRows(database).close(room.id, recorded)
       try noteFindable(room)
       try noteDeletion(of: room, for: room.end(recorded.stamp, database))
@@ -221,7 +222,8 @@ struct RoomsBatch {
         activity: stamp.position, changed: stamp.position, shown: stamp.position, lastMessage: nil))
   }
 
-  private func edit(_ room: BufferedRoom, _ edit: RoomEdit, _ position: LogPosition) {
+  private func edit(_ room: BufferedRoom, _ edit: RoomEdit, _ position: LogPosition) throws {
+    if let custom = edit.custom, contents == .everything { try RoomCustom.set(custom, of: room.id, database) }
     room.change {
       if let name = edit.name { $0.name = name }
       if let topic = edit.topic { $0.topic = topic.isEmpty ? nil : topic }

@@ -11,7 +11,7 @@ package struct RoomsProjection: Projection {
   package typealias Queries = RoomsQueries
 
   package static let name = "rooms"
-  package static let schemaVersion = 9
+  package static let schemaVersion = 10
   package static let secretColumns: Set<String> = [
     "invite.tokenHash", "room.fingerprint", "deletedRoom.fingerprint", "workspaceInvite.tokenHash",
     "workspace.fingerprint", "report.fingerprint",

@@ -247,7 +247,9 @@ extension RoomsQueries {
   package func bareRoom(_ id: RoomID) throws -> RoomListRow? {
     guard var room = try room(id) else { return nil }
     room.lastMessage = nil
-    return RoomListRow(room: room, member: nil, participants: [], unreadCount: 0, mentionCount: 0)
+    return RoomListRow(
+      room: room, member: nil, participants: [], unreadCount: 0, mentionCount: 0,
+      custom: try RoomCustom.value(of: id, database))
   }
 
   /// Whether the user may do what a room's administrators do: with that role in the room, or, in a public channel, as

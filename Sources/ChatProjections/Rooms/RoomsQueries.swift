@@ -88,7 +88,8 @@ package struct RoomsQueries: ReadModelQueries {
       }
     return RoomListRow(
       room: room, member: member, participants: participants, unreadCount: counts.unread,
-      mentionCount: counts.mentions, isLastFromBlockedUser: try isLast(of: room, fromUserBlockedBy: user))
+      mentionCount: counts.mentions, isLastFromBlockedUser: try isLast(of: room, fromUserBlockedBy: user),
+      custom: try RoomCustom.value(of: id, database))
   }
 
   private func isLast(of room: RoomRow, fromUserBlockedBy user: UserID) throws -> Bool {

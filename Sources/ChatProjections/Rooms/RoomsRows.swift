@@ -140,6 +140,8 @@ package struct RoomListRow: Sendable, Hashable {
   package var mentionCount: UInt64
   /// Whether the user blocks the sender of the last message now.
   package var isLastFromBlockedUser = false
+  /// The app's own data, as canonical JSON; nil if there is none.
+  package var custom: String?
 }
 
 /// Which rooms a list has, or the threads of which rooms. Nil admits rooms with any value.

@@ -20,6 +20,7 @@ enum RoomsTables {
         CREATE INDEX workspaceMember_by_user ON workspaceMember (userId, joinedPosition);
         """)
     try Profiles.createTable(database)
+    try RoomCustom.createTable(database)
     try Changes.createTable(database)
     try HiddenReaders.createTable(database)
     try Blockers.createTables(database)

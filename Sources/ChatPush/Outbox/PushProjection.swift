@@ -16,7 +16,7 @@ package struct PushProjection: Projection {
   package typealias Queries = PushQueries
 
   package static let name = "push"
-  package static let schemaVersion = 12
+  package static let schemaVersion = 13
   package static let secretColumns: Set<String> = [
     "pushDevice.apnsToken", "pushDevice.fcmToken", "pushDevice.webPushToken",
   ]
