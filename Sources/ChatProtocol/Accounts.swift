@@ -35,13 +35,19 @@ public struct UpdateMeRequest: RequestObject {
   public let nickname: String?
   /// Null removes the picture; if absent, the picture stays.
   public let picture: MediaID??
+  /// Any JSON: the app's own data, which replaces what was stored. Null removes it; if absent, it stays.
+  public let custom: CanonicalJSON?
   public let email: String?
   /// Allowed only together with `email`.
   public let currentPassword: String?
 
-  public init(nickname: String? = nil, picture: MediaID?? = nil, email: String? = nil, currentPassword: String? = nil) {
+  public init(
+    nickname: String? = nil, picture: MediaID?? = nil, custom: CanonicalJSON? = nil, email: String? = nil,
+    currentPassword: String? = nil
+  ) {
     self.nickname = nickname
     self.picture = picture
+    self.custom = custom
     self.email = email
     self.currentPassword = currentPassword
   }
@@ -49,6 +55,7 @@ public struct UpdateMeRequest: RequestObject {
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case nickname
     case picture
+    case custom
     case email
     case currentPassword
   }
@@ -58,6 +65,8 @@ public struct UpdateMeRequest: RequestObject {
     nickname = try container.decodeIfPresent(String.self, forKey: .nickname)
     picture =
       container.contains(.picture) ? .some(try container.decodeIfPresent(MediaID.self, forKey: .picture)) : .none
+    custom =
+      container.contains(.custom) ? try container.decodeIfPresent(CanonicalJSON.self, forKey: .custom) ?? .null : nil
     email = try container.decodeIfPresent(String.self, forKey: .email)
     currentPassword = try container.decodeIfPresent(String.self, forKey: .currentPassword)
   }
@@ -89,14 +98,17 @@ public struct PublicProfile: ResponseObject {
   @Nullable public var picture: MediaID?
   /// Whether the account has only a password.
   public var isGuest: Bool
+  /// The app's own data, any JSON; absent if there is none.
+  public var custom: CanonicalJSON?
   /// True if the account was deleted; otherwise absent.
   public var isDeleted: Bool?
 
-  public init(id: UserID, nickname: String, picture: MediaID?, isGuest: Bool) {
+  public init(id: UserID, nickname: String, picture: MediaID?, isGuest: Bool, custom: CanonicalJSON?) {
     self.id = id
     self.nickname = nickname
     self.picture = picture
     self.isGuest = isGuest
+    self.custom = custom
     isDeleted = nickname.isEmpty ? true : nil
   }
 }
@@ -126,6 +138,8 @@ public struct Account: ResponseObject {
   public var isGuest: Bool
   /// The external logins, in the order in which they were linked.
   public var identities: [LinkedIdentity]
+  /// The app's own data, any JSON; absent if there is none.
+  public var custom: CanonicalJSON?
   /// When the account was disabled; null if it is not.
   @Nullable public var disabledAt: Timestamp?
   /// In the response to a write, the position of that write; in a read, that of the registration.
@@ -135,8 +149,8 @@ public struct Account: ResponseObject {
 
   public init(
     id: UserID, nickname: String, picture: MediaID?, email: String?, externalId: String?, hasPassword: Bool,
-    isGuest: Bool, identities: [LinkedIdentity], disabledAt: Timestamp?, position: LogPosition,
-    revision: LogPosition
+    isGuest: Bool, identities: [LinkedIdentity], custom: CanonicalJSON?, disabledAt: Timestamp?,
+    position: LogPosition, revision: LogPosition
   ) {
     self.id = id
     self.nickname = nickname
@@ -146,6 +160,7 @@ public struct Account: ResponseObject {
     self.hasPassword = hasPassword
     self.isGuest = isGuest
     self.identities = identities
+    self.custom = custom
     self.disabledAt = disabledAt
     self.position = position
     self.revision = revision

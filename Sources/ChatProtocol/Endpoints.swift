@@ -76,7 +76,7 @@ public enum Endpoints {
   public static let listRooms = Endpoint<NoBody, RoomList>(
     .get, "/v1/rooms", .user, query: ["archived", "kind", "workspaceId", "cursor", "limit"])
   public static let getRoom = Endpoint<NoBody, Room>(.get, "/v1/rooms/{roomId}", .user)
-  public static let updateRoom = Endpoint<UpdatePlaceRequest, Room>(
+  public static let updateRoom = Endpoint<UpdateRoomRequest, Room>(
     .patch, "/v1/rooms/{roomId}", .userOrService, takesIfMatch: true)
   public static let deleteRoom = Endpoint<NoBody, RoomReceipt>(
     .delete, "/v1/rooms/{roomId}", .userOrService, takesIfMatch: true)

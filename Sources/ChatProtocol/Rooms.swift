@@ -41,7 +41,41 @@ public struct CreateRoomRequest: RequestObject {
   }
 }
 
-/// `PATCH /v1/rooms/{roomId}` and `PATCH /v1/workspaces/{workspaceId}`: absent fields stay as they are.
+/// `PATCH /v1/rooms/{roomId}`: absent fields stay as they are.
+public struct UpdateRoomRequest: RequestObject {
+  public let name: String?
+  /// An empty text removes the topic.
+  public let topic: String?
+  /// A media ID; an empty text removes the picture.
+  public let picture: String?
+  /// Any JSON: the app's own data, which replaces what was stored. Null removes it.
+  public let custom: CanonicalJSON?
+
+  public init(name: String? = nil, topic: String? = nil, picture: String? = nil, custom: CanonicalJSON? = nil) {
+    self.name = name
+    self.topic = topic
+    self.picture = picture
+    self.custom = custom
+  }
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case name
+    case topic
+    case picture
+    case custom
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    name = try container.decodeIfPresent(String.self, forKey: .name)
+    topic = try container.decodeIfPresent(String.self, forKey: .topic)
+    picture = try container.decodeIfPresent(String.self, forKey: .picture)
+    custom =
+      container.contains(.custom) ? try container.decodeIfPresent(CanonicalJSON.self, forKey: .custom) ?? .null : nil
+  }
+}
+
+/// `PATCH /v1/workspaces/{workspaceId}`: absent fields stay as they are.
 public struct UpdatePlaceRequest: RequestObject {
   public let name: String?
   /// An empty text removes the topic.
@@ -115,13 +149,15 @@ public struct Room: ResponseObject {
   public var isPublic: Bool
   @Nullable public var topic: String?
   @Nullable public var picture: MediaID?
+  /// The app's own data, any JSON; absent if there is none.
+  public var custom: CanonicalJSON?
   /// All members of a direct room; empty for any other room.
   public var participants: [UserID]
   public var createdAt: Timestamp
   @Nullable public var archivedAt: Timestamp?
   /// In the response to a write, the position of that write; in a read, that of the last write to the room itself.
   public var position: LogPosition
-  /// Where the name, topic or picture was last changed, or the room was last archived or restored. `If-Match` uses it.
+  /// Where the name, topic, picture or the app's own data was last changed, or the room was last archived or restored. `If-Match` uses it.
   public var revision: LogPosition
 
   /// A new room, without members or messages.
@@ -143,6 +179,7 @@ public struct Room: ResponseObject {
     isPublic = false
     topic = nil
     picture = nil
+    custom = nil
     participants = []
     self.createdAt = createdAt
     archivedAt = nil

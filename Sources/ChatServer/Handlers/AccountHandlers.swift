@@ -26,7 +26,7 @@ struct AccountHandlers: Sendable {
       Account(
         id: name.id, nickname: body.nickname, picture: nil, email: email, externalId: body.externalId,
         hasPassword: hasPassword, isGuest: hasPassword && email == nil && body.externalId == nil, identities: [],
-        disabledAt: nil, position: outcome.stamp.position, revision: outcome.stamp.position))
+        custom: nil, disabledAt: nil, position: outcome.stamp.position, revision: outcome.stamp.position))
   }
 
   /// Registering under an ID that is taken reveals whether the password is correct, so it counts as an attempt to log
@@ -56,7 +56,9 @@ struct AccountHandlers: Sendable {
     _ context: HansardRequestContext, _ body: TypedBody<UpdateMeRequest>
   ) async throws -> TypedResponse<Account> {
     let body = try await body.decoded()
-    let edit = ProfileEdit(nickname: body.nickname, picture: body.picture.map { $0.map { .set($0) } ?? .remove })
+    let edit = ProfileEdit(
+      nickname: body.nickname, picture: body.picture.map { $0.map { .set($0) } ?? .remove },
+      custom: body.custom?.stored)
     if let email = body.email {
       guard edit.isEmpty else { throw Refusal.invalidField("To change email, send only email and currentPassword.") }
       return try await setEmail(email, body.currentPassword, context)
@@ -64,12 +66,13 @@ struct AccountHandlers: Sendable {
     guard body.currentPassword == nil else {
       throw Refusal.invalidField("currentPassword is allowed only together with email.", at: "/currentPassword")
     }
-    guard !edit.isEmpty else { throw Refusal.invalidField("Send at least one of nickname, picture and email.") }
+    guard !edit.isEmpty else { throw Refusal.invalidField("Send at least one of nickname, picture, custom and email.") }
     let outcome = try await chat.changeProfile(
       edit, by: context.actor, command: context.command(), if: context.precondition())
     var account = try await Account(of: context.user, chat)
     if let nickname = edit.nickname { account.nickname = nickname }
     if let picture = edit.picture { account.picture = picture.media }
+    if let custom = body.custom { account.custom = custom.kept }
     account.position = outcome.stamp.position
     account.revision = outcome.stamp.position
     return try JSONBody.receipt(outcome.result, account)
@@ -141,7 +144,9 @@ struct AccountHandlers: Sendable {
 
 extension PublicProfile {
   init(_ row: UserRow) {
-    self.init(id: row.id, nickname: row.nickname, picture: row.picture, isGuest: row.isGuest)
+    self.init(
+      id: row.id, nickname: row.nickname, picture: row.picture, isGuest: row.isGuest,
+      custom: row.custom.map { CanonicalJSON(unchecked: $0) })
   }
 }
 
@@ -157,6 +162,7 @@ extension Account {
       id: row.id, nickname: row.nickname, picture: row.picture, email: row.email, externalId: row.externalID,
       hasPassword: row.hasPassword, isGuest: row.isGuest,
       identities: identities.map { LinkedIdentity(issuer: $0.identity.issuer, subject: $0.identity.subject) },
-      disabledAt: row.disabled?.time, position: row.registered.position, revision: row.revision)
+      custom: row.custom.map { CanonicalJSON(unchecked: $0) }, disabledAt: row.disabled?.time,
+      position: row.registered.position, revision: row.revision)
   }
 }

@@ -49,10 +49,14 @@ struct RoomHandlers: Sendable {
   }
 
   func update(
-    _ context: HansardRequestContext, _ body: TypedBody<UpdatePlaceRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<UpdateRoomRequest>
   ) async throws -> TypedResponse<Room> {
-    let edit = try SpaceEdit(await body.decoded())
-    return try await revise(.lifecycle(.edit(edit.ofRoom)), context) { edit.show(in: &$0) }
+    let body = try await body.decoded()
+    let edit = try SpaceEdit(body)
+    return try await revise(.lifecycle(.edit(edit.ofRoom(body.custom))), context) { room in
+      edit.show(in: &room)
+      if let custom = body.custom { room.custom = custom.kept }
+    }
   }
 
   func archive(_ context: HansardRequestContext) async throws -> TypedResponse<Room> {
@@ -172,6 +176,7 @@ extension Room {
     isPublic = row.room.isPublic
     topic = row.room.topic
     picture = row.room.picture
+    custom = row.custom.map { CanonicalJSON(unchecked: $0) }
     participants = row.participants
     archivedAt = row.room.archived?.time
   }

@@ -11,13 +11,24 @@ struct SpaceEdit {
   let topic: String?
   let picture: PictureEdit?
 
+  var isEmpty: Bool { name == nil && topic == nil && picture == nil }
+
   init(_ body: UpdatePlaceRequest) throws {
-    guard body.name != nil || body.topic != nil || body.picture != nil else {
-      throw Refusal.invalidField("Send at least one of name, topic and picture.")
+    try self.init(name: body.name, topic: body.topic, picture: body.picture)
+    if isEmpty { throw Refusal.invalidField("Send at least one of name, topic and picture.") }
+  }
+
+  init(_ body: UpdateRoomRequest) throws {
+    try self.init(name: body.name, topic: body.topic, picture: body.picture)
+    if isEmpty, body.custom == nil {
+      throw Refusal.invalidField("Send at least one of name, topic, picture and custom.")
     }
-    name = body.name
-    topic = body.topic
-    picture = try body.picture.map { text in
+  }
+
+  private init(name: String?, topic: String?, picture: String?) throws {
+    self.name = name
+    self.topic = topic
+    self.picture = try picture.map { text in
       if text.isEmpty { return .remove }
       guard let media = MediaID(text) else {
         throw Refusal.invalidField(
@@ -27,7 +38,10 @@ struct SpaceEdit {
     }
   }
 
-  var ofRoom: RoomEdit { RoomEdit(name: name, topic: topic, picture: picture) }
+  /// - Parameter custom: the app's own data; nil if it stays.
+  func ofRoom(_ custom: CanonicalJSON?) -> RoomEdit {
+    RoomEdit(name: name, topic: topic, picture: picture, custom: custom?.stored)
+  }
   var ofWorkspace: WorkspaceEdit { WorkspaceEdit(name: name, topic: topic, picture: picture) }
 
   /// Shows the name, topic and picture as they were requested.
@@ -40,6 +54,14 @@ struct SpaceEdit {
     case .remove: space.picture = nil
     }
   }
+}
+
+extension CanonicalJSON {
+  /// As an edit of a profile or a room has it: null removes the data, which an empty text means there.
+  var stored: String { self == .null ? "" : canonicalText }
+
+  /// The data after an edit; nil if the edit removes it.
+  var kept: CanonicalJSON? { self == .null ? nil : self }
 }
 
 /// A room or a workspace: both have a name, a topic and a picture.
