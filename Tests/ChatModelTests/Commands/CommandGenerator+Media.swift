@@ -25,6 +25,9 @@ extension CommandGenerator {
     }
   }
 
+  /// New data of an app, its removal, or nil for no change.
+  mutating func customData() -> String? { chance(30) ? (chance(30) ? "" : "\"\(text())\"") : nil }
+
   /// A new picture, the removal of the picture, or nil for no change.
   mutating func picture(by user: UserID) -> PictureEdit? {
     guard chance(40) else { return nil }

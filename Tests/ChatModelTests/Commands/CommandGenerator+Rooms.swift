@@ -39,7 +39,7 @@ extension CommandGenerator {
     let user = leader(of: room)
     let edit = RoomEdit(
       name: chance(60) ? text() : nil, topic: chance(60) ? (chance(30) ? "" : text()) : nil,
-      picture: picture(by: user))
+      picture: picture(by: user), custom: customData())
     return self.room("edits to \(edit.name ?? "-"), \(edit.topic ?? "-")", room.id, .lifecycle(.edit(edit)), by: user)
   }
 

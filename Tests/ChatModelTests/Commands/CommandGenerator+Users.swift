@@ -41,7 +41,9 @@ extension CommandGenerator {
 
   mutating func changeProfile(_ model: ChatModel) -> Step? {
     let (user, nickname) = (anyone(), text())
-    return changeProfile(ProfileEdit(nickname: chance(70) ? nickname : nil, picture: picture(by: user)), of: user)
+    let edit = ProfileEdit(
+      nickname: chance(70) ? nickname : nil, picture: picture(by: user), custom: customData())
+    return changeProfile(edit, of: user)
   }
 
   mutating func changeProfile(_ edit: ProfileEdit, of user: UserID) -> Step {

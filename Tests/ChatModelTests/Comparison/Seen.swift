@@ -52,6 +52,7 @@ struct SeenRoom: Equatable {
   let name: String
   let topic: String?
   let picture: MediaID?
+  let custom: String?
   let workspace: WorkspaceID?
   let isPublic: Bool
   let participants: [UserID]
@@ -77,6 +78,7 @@ struct SeenRoom: Equatable {
     name = room.name
     topic = room.topic
     picture = room.picture
+    custom = room.custom
     workspace = room.creation?.workspace
     isPublic = room.isPublic
     participants = room.kind == .direct ? room.members.map(\.user).sorted() : []
@@ -102,6 +104,7 @@ struct SeenRoom: Equatable {
     name = row.room.name
     topic = row.room.topic
     picture = row.room.picture
+    custom = row.custom
     workspace = row.room.workspace
     isPublic = row.room.isPublic
     participants = row.participants
@@ -148,6 +151,7 @@ struct SeenInvite<GivenRole: InvitableRole>: Equatable {
 struct SeenUser: Equatable {
   let nickname: String?
   let picture: MediaID?
+  let custom: String?
   let isGuest: Bool
   let hasPassword: Bool
   let disabled: Stamp?
@@ -159,6 +163,7 @@ struct SeenUser: Equatable {
   init(_ user: ModelUser) {
     nickname = user.profile?.nickname
     picture = user.profile?.picture
+    custom = user.custom
     isGuest = user.isGuest
     hasPassword = user.credential != nil
     disabled = user.disabled
@@ -171,6 +176,7 @@ struct SeenUser: Equatable {
   init(_ row: UserRow) {
     nickname = row.nickname
     picture = row.picture
+    custom = row.custom
     isGuest = row.isGuest
     hasPassword = row.hasPassword
     disabled = row.disabled

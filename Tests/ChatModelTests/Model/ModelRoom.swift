@@ -10,6 +10,7 @@ struct ModelRoom {
   var name = ""
   var topic: String?
   var picture: MediaID?
+  var custom: String?
   /// The position at which it was last created, edited, archived or opened again.
   var revision = LogPosition.origin
   var archived: Stamp?
@@ -180,6 +181,7 @@ extension ModelRoom {
       if let topic = edit.topic { self.topic = topic.isEmpty ? nil : topic }
       if case .set(let media) = edit.picture { picture = media }
       if case .remove = edit.picture { picture = nil }
+      if let custom = edit.custom { self.custom = custom.isEmpty ? nil : custom }
     } else if case .lifecycle(.archived) = event {
       archived = recorded.stamp
     } else if case .lifecycle(.restored) = event {

@@ -7,6 +7,7 @@ struct ModelUser {
   var registration: Registration?
   var registered: Stamp?
   var profile: Profile?
+  var custom: String?
   /// The position at which the profile or the email address was last changed.
   var revision = LogPosition.origin
   var email: String?
@@ -129,6 +130,7 @@ extension ModelUser {
     case .account(.profileChanged(let edit)):
       if let nickname = edit.nickname { profile?.nickname = nickname }
       if let picture = edit.picture { profile?.picture = picture.media }
+      if let custom = edit.custom { self.custom = custom.isEmpty ? nil : custom }
       revision = recorded.position
     case .logins(.credentialSet(let credential)): self.credential = credential
     case .logins(.identityLinked(let identity)):
