@@ -205,21 +205,3 @@ def test_the_length_of_what_is_searched_for(world, name, limit):
     for size in (limit - 1, limit):
         assert found(anna, **{name: "x" * size}) == []
     anna.refused("invalid_query", "GET", f"/v1/users?{name}={'x' * (limit + 1)}")
-
-
-def test_searches_for_users_have_their_own_limit(tmp_path):
-    settings = {"rateLimits": {"people": {"requests": 3, "seconds": 3600}}}
-    with configured(tmp_path, settings) as world:
-        anna, ben = world.users("Anna", "Ben")
-        queries = ["nickname=b", "email=ben@example.org", "externalId=b"]
-        for query in queries:
-            assert anna.request("GET", f"/v1/users?{query}").status_code == 200
-        for query in queries:
-            refused = anna.request("GET", f"/v1/users?{query}")
-            assert refused.status_code == 429 and refused.json()["code"] == "rate_limited"
-            assert '"people";q=3' in refused.headers["RateLimit-Policy"]
-        # Other requests, other users and services are not limited.
-        assert found(anna, ids=ben.id) == [ben.id]
-        assert ben.request("GET", "/v1/users?nickname=a").status_code == 200
-        for _ in range(4):
-            world.acting_as(anna.id).get("/v1/users", nickname="b")

@@ -116,6 +116,22 @@ def test_an_address_is_limited_for_all_users_and_paths(limited):
     assert statuses(world.nobody, 30, "/readyz") + statuses(world.nobody, 30, "/healthz") == [200] * 60
 
 
+def test_searches_for_users_have_their_own_limit(limited):
+    world = World(limited(RATE_LIMITS_PEOPLE_REQUESTS=3, RATE_LIMITS_PEOPLE_SECONDS=SECONDS))
+    anna, ben = world.users("Anna", "Ben")
+    queries = ["nickname=b", "email=ben@example.org", "externalId=b"]
+    assert [anna.request("GET", f"/v1/users?{query}").status_code for query in queries] == [200] * 3
+    for query in queries:
+        refused = anna.request("GET", f"/v1/users?{query}")
+        assert refused.status_code == 429 and refused.json()["code"] == "rate_limited", query
+        assert fields(refused)["people"]["q"] == 3
+    # Malformed searches are not counted, and other requests, other users and services are not limited.
+    assert ben.request("GET", "/v1/users?nickname=").status_code == 400
+    assert statuses(anna, 4, f"/v1/users?ids={ben.id}") == [200] * 4
+    assert statuses(ben, 3, "/v1/users?nickname=a") == [200] * 3
+    assert statuses(world.acting_as(anna.id), 4, "/v1/users?nickname=b") == [200] * 4
+
+
 def test_an_address_has_few_passwords_hashed(limited):
     limit = {"RATE_LIMITS_PASSWORDS_REQUESTS": 4, "RATE_LIMITS_PASSWORDS_SECONDS": SECONDS}
     world = World(limited(PROXIES_TRUSTED="127.0.0.1", **limit))
