@@ -11,8 +11,8 @@ from harness.contract import document
 from harness.strict_contract import strict
 
 SCHEMAS = "#/components/schemas/"
-# The only schema without a type: an app's own JSON.
-ANY_JSON = {"data"}
+# The only schemas without a type: an app's own JSON.
+ANY_JSON = {"custom", "data"}
 # These can also have other values.
 NO_UUIDS = {"externalId", "lastEventId", "requestId", "sessionId"}
 NULL = {"type": "null"}
