@@ -72,7 +72,8 @@ package final class StartGate: Sendable {
       response = try JSONBody.response(Health(status: "ok")).response
     } else {
       let mapping = ProblemMapping(Refusal.unready(progress))
-      problems.note(mapping.code, status: mapping.status.code, route: "none", to: context.logger)
+      problems.note(
+        mapping.code, status: mapping.status.code, route: LoggedRoute.none, from: context.peer, to: context.logger)
       response = try JSONBody.response(
         mapping.status, mapping.problem(requestID: context.id), contentType: Problem.contentType,
         headers: mapping.headers)

@@ -230,7 +230,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     switch breach {
     case .inBody: break
     case .behind(let refusal):
-      guard let response = try? response(to: refusal) else { break }
+      guard let response = try? response(to: refusal, context) else { break }
       context.write(wrapOutboundOut(.head(response.head)), promise: nil)
       context.write(wrapOutboundOut(.body(response.body)), promise: nil)
       context.write(wrapOutboundOut(.end(nil)), promise: nil)
@@ -243,10 +243,15 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     timer = context.eventLoop.assumeIsolated().scheduleTask(in: LingeringClose.time) { context.close(promise: nil) }
   }
 
-  private func response(to refusal: Refusal) throws -> (head: HTTPResponse, body: ByteBuffer) {
+  private func response(
+    to refusal: Refusal, _ context: ChannelHandlerContext
+  ) throws -> (head: HTTPResponse, body: ByteBuffer) {
     let mapping = ProblemMapping(refusal)
     let requestID = RequestID()
-    problems.note(mapping, of: refusal, route: "none", requestID: requestID, to: logger)
+    // There are no header fields that could name a client behind a proxy.
+    problems.note(
+      mapping, of: refusal, route: LoggedRoute.none, from: context.remoteAddress.flatMap { NetworkAddress($0) },
+      requestID: requestID, to: logger)
     let body = try JSONBody.encode(mapping.problem(requestID: requestID.description))
     var fields: HTTPFields = [
       .contentType: Problem.contentType, .contentLength: String(body.readableBytes), .connection: "close",

@@ -7,12 +7,14 @@ enum LoggedRoute {
   private static let methodCharacters = 16
   /// Hummingbird's name for the route of requests that match none.
   private static let noRoute = "NotFound"
+  /// What is logged and counted as the route of a request that has none.
+  static let none = "none"
 
   static func method(_ method: HTTPRequest.Method) -> String { String(method.rawValue.prefix(methodCharacters)) }
 
-  /// The path as it is declared, or `none`.
+  /// The path as it is declared.
   static func path(_ declared: String?) -> String {
-    guard let declared, declared != noRoute else { return "none" }
+    guard let declared, declared != noRoute else { return none }
     return declared
   }
 

@@ -4,19 +4,33 @@ import NIOCore
 import Synchronization
 
 /// Writes one line to the server's log for each problem that a client gets, so that its `requestId` can be found there. A
-/// client can cause any number of problems, so the lines are limited. What was left out is counted.
+/// client can cause any number of problems, so the lines are limited: for all clients together, and to a fifth of that for
+/// each address, so that one client does not keep the problems of the others out of the log. What was left out is counted.
 final class ProblemLog: Sendable {
-  /// How many problems are logged at once.
-  static let burst = 1000
-  /// How many problems are logged per second after a burst.
-  static let perSecond = 100
+  /// How many lines can be written at once, and how many per second after that.
+  struct Share: Sendable {
+    let burst: Int
+    let perSecond: Int
+
+    fileprivate var rate: TokenBucket.Rate? {
+      TokenBucket.Rate(RatePolicy(requests: burst, seconds: burst / perSecond))
+    }
+  }
+
+  static let ofAll = Share(burst: 1000, perSecond: 100)
+  /// The lines about one address, or one IPv6 /64.
+  static let ofAddress = Share(burst: 200, perSecond: 20)
+  /// How many addresses are remembered. One that was forgotten has its whole share again.
+  private static let addresses = 1024
 
   private struct State {
-    var bucket = TokenBucket()
+    var all = TokenBucket()
+    var addresses = BoundedTable<NetworkAddress?, TokenBucket>(limit: ProblemLog.addresses)
     var leftOut = 0
   }
 
-  private static let rate = TokenBucket.Rate(RatePolicy(requests: burst, seconds: burst / perSecond))
+  private static let rate = ofAll.rate
+  private static let addressRate = ofAddress.rate
 
   private let state = Mutex(State())
   private let clock: @Sendable () -> UInt64
@@ -30,21 +44,26 @@ final class ProblemLog: Sendable {
   /// - Parameters:
   ///   - error: what the problem was made of.
   ///   - route: the method and the declared path. The path of a request may contain an invite's token.
+  ///   - address: that of the client; nil if it is not known.
   ///   - requestID: nil if `logger` adds it.
   func note(
-    _ mapping: ProblemMapping, of error: any Error, route: String, requestID: RequestID? = nil, to logger: Logger
+    _ mapping: ProblemMapping, of error: any Error, route: String, from address: NetworkAddress?,
+    requestID: RequestID? = nil, to logger: Logger
   ) {
     let logger = Self.logger(logger, of: requestID)
     guard mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCausedByClient(error) else {
-      return note(mapping.code, status: mapping.status.code, route: route, to: logger)
+      return note(mapping.code, status: mapping.status.code, route: route, from: address, to: logger)
     }
     logger.error("a request failed", metadata: ["route": "\(route)", "error": "\(LoggedError.text(error))"])
   }
 
   /// A problem that is not a failure of the server.
-  func note(_ code: String, status: Int, route: String, requestID: RequestID? = nil, to logger: Logger) {
+  func note(
+    _ code: String, status: Int, route: String, from address: NetworkAddress?, requestID: RequestID? = nil,
+    to logger: Logger
+  ) {
     let logger = Self.logger(logger, of: requestID)
-    guard logger.logLevel <= .notice, let leftOut = admit() else { return }
+    guard logger.logLevel <= .notice, let leftOut = admit(address?.network) else { return }
     if leftOut > 0 {
       // This line is about no request.
       var logger = logger
@@ -62,10 +81,13 @@ final class ProblemLog: Sendable {
   }
 
   /// - Returns: how many problems were left out since the last one; nil if this one is left out too.
-  private func admit() -> Int? {
-    guard let rate = Self.rate else { return nil }
+  private func admit(_ address: NetworkAddress?) -> Int? {
+    guard let rate = Self.rate, let addressRate = Self.addressRate else { return nil }
     return state.withLock { state in
-      guard case .admitted = state.bucket.take(at: clock(), under: rate) else {
+      let now = clock()
+      let ofAddress = state.addresses.update(address, default: TokenBucket()) { $0.take(at: now, under: addressRate) }
+      // The address is charged first, so that what it has no share for takes nothing from the others.
+      guard case .admitted = ofAddress, case .admitted = state.all.take(at: now, under: rate) else {
         state.leftOut += 1
         return nil
       }

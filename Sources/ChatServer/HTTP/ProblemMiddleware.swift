@@ -18,8 +18,8 @@ struct ProblemMiddleware: RouterMiddleware {
     _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
   ) async throws -> Response {
     var response: Response
+    var context = context
     do {
-      var context = context
       try addressRateCheck.admit(request, &context)
       response = try await next(request, context)
     } catch let error as HTTPError where error.status == .notFound {
@@ -37,7 +37,9 @@ struct ProblemMiddleware: RouterMiddleware {
     if let status = legacyStatus.status(of: mapping, on: context.endpointPath) { mapping.status = status }
     // HTTP/2 forbids it (RFC 9113, section 8.2.2), and NIO would end the connection.
     if context.channel.isHTTP2Stream { mapping.headers[.upgrade] = nil }
-    problems.note(mapping, of: error, route: LoggedRoute.text(request, context), to: context.logger)
+    problems.note(
+      mapping, of: error, route: LoggedRoute.text(request, context), from: context.address ?? context.peer,
+      to: context.logger)
     return try JSONBody.response(
       mapping.status, mapping.problem(requestID: context.id), contentType: Problem.contentType, headers: mapping.headers
     )

@@ -267,7 +267,8 @@ final class StreamCommands: Sendable {
   /// The problem of a message that did not become a request. It has an ID of its own, which the server's log has too.
   func response(to error: any Error) -> CommandResponse {
     let (mapping, requestID) = (ProblemMapping(error), RequestID())
-    problems.note(mapping, of: error, route: "a message of a stream", requestID: requestID, to: origin.logger)
+    problems.note(
+      mapping, of: error, route: "a message of a stream", from: origin.address, requestID: requestID, to: origin.logger)
     return CommandResponse(refusing: mapping, requestID)
   }
 

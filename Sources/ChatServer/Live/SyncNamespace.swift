@@ -170,8 +170,8 @@ private final class NamespacePort: MessagePort {
       let requestID = RequestID()
       let problem = Problem(end, requestID)
       problems.note(
-        problem.code, status: problem.status, route: "a namespace of Socket.IO", requestID: requestID,
-        to: connection.origin.logger)
+        problem.code, status: problem.status, route: "a namespace of Socket.IO", from: connection.origin.address,
+        requestID: requestID, to: connection.origin.logger)
       connection.refuse(end.detail, detail: SyncNamespace.json(problem))
     }
   }

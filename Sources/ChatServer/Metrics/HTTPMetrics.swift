@@ -38,8 +38,7 @@ struct HTTPMetrics: Sendable {
     return indices[status.code] ?? statuses.count
   }
 
-  /// The labels of requests that match no route.
-  private static let otherRoute = "none"
+  /// The method of requests that match no route.
   private static let otherMethod = "other"
 
   private let inFlight: Meter
@@ -55,7 +54,7 @@ struct HTTPMetrics: Sendable {
       (Key(route: path, method: method), Meters(factory, route: path, method: method.rawValue))
     }
     self.routes = Dictionary(meters) { first, _ in first }
-    others = Meters(factory, route: Self.otherRoute, method: Self.otherMethod)
+    others = Meters(factory, route: LoggedRoute.none, method: Self.otherMethod)
   }
 
   func begin() { inFlight.increment() }
