@@ -128,8 +128,9 @@ package struct ServiceOpening: Sendable {
       return checked
     }
     let storage = try await Self.blocking { [directory, lowStorageBytes, logger] in
-      StorageSpace(
-        [directory] + ["log", "views", "media"].map { "\(directory)/\($0)" }, lowBytes: lowStorageBytes, logger: logger)
+      StorageSpace(lowBytes: lowStorageBytes, logger: logger) { part in
+        part == .data ? directory : "\(directory)/\(part.rawValue)"
+      }
     }
     let (ids, state, ended) = try await restore(readModels, head, lastTime, clock, progress)
     let gate = SessionGate(lifetimeMilliseconds: endedSessionMilliseconds, users: state.users, ended: ended)

@@ -111,7 +111,8 @@ def test_space_is_reported_before_a_write_fails(data, small_disk):
             resize(small_disk, size)
             wait_until(lambda: storage(server)["status"] == status, f"the space is not {status}")
             wait_until(lambda: line in server.tail(), f"the log does not say: {line}")
-            assert f"{data.name}/log" in server.tail()
+            assert f"{data.name}/log" in server.tail() and "event log" in server.tail()
+            assert "Uploads" not in server.tail() and "uploads" not in server.tail()
             assert ("detail" in storage(server)) == (status != "ok")
             # The server continues as long as its writes succeed.
             anna.send(room, status)

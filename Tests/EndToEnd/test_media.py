@@ -10,6 +10,7 @@ import subprocess
 import urllib.parse
 
 import pytest
+import requests
 
 from harness.client import new_id
 from harness.cost import memory_limit
@@ -258,6 +259,14 @@ def test_a_full_disk_is_reported(tmp_path):
         anna.refused("media_storage_full", "POST", "/v1/media", data=noise(3 * MIB))
         assert unfinished(server) == []
         upload(anna, noise(MIB))
+        # Only uploads are on the full file system, so nothing else is said to fail.
+        report = next(line for line in server.tail().splitlines() if "the disk is full" in line)
+        detail = requests.get(f"{server.url}/readyz", timeout=60).json()["storage"]["detail"]
+        assert str(place) in report
+        for text in (report, detail):
+            assert "Uploads are rejected" in text and "event log" not in text and "Read models" not in text, text
+        subprocess.run(["mount", "-o", "remount,size=300m", place], check=True)
+        upload(anna, noise(3 * MIB))
     finally:
         server.end()
         subprocess.run(["umount", place], check=True)

@@ -64,10 +64,7 @@ extension StorageReadiness {
     case .ok: break
     case .low: detail = "Disk space is low. Free some space; the server's log names the directory."
     case .full:
-      detail = """
-        The disk is full. Free some space now; the server's log names the directory. When the next segment of the event \
-        log is due, or a write fails, the server accepts no more writes until it is restarted.
-        """
+      detail = "The disk is full. Free some space now; the server's log names the directory. \(status.failures)"
     }
   }
 }

@@ -2,23 +2,6 @@ import Glibc
 package import Logging
 import Synchronization
 
-/// The space on the file systems of the server's data, for operators.
-package struct StorageStatus: Sendable, Hashable {
-  package enum Level: String, Sendable {
-    case ok
-    /// Less than the operator wants.
-    case low
-    /// Not enough for the next segment of the log, or for another file.
-    case full
-  }
-
-  package var level: Level
-  /// The directory on the file system with the least space.
-  package var directory: String
-  /// The bytes that the server can still write there.
-  package var freeBytes: UInt64
-}
-
 /// Measures the space on the file systems of the server's data, and reports each change in the server's log.
 ///
 /// It changes nothing else: whether a write succeeds is known only from the write.
@@ -27,18 +10,17 @@ package final class StorageSpace: Sendable {
   package static let fullBytes: UInt64 = 64 * 1024 * 1024
   package static let defaultLowBytes: UInt64 = 1024 * 1024 * 1024
 
-  private let directories: [String]
+  private let directories: [(part: StorageStatus.Part, path: String)]
   private let lowBytes: UInt64
   private let logger: Logger
-  private let state: Mutex<StorageStatus>
+  private let state = Mutex(StorageStatus(spaces: []))
 
   /// Measures for the first time. Blocks on the disk.
-  /// - Parameter directories: the first one must exist; others may be missing, or on the same file system.
-  package init(_ directories: [String], lowBytes: UInt64, logger: Logger) {
-    self.directories = directories
+  /// - Parameter directory: where each part of the data is. Directories may be missing, or on the same file system.
+  package init(lowBytes: UInt64, logger: Logger, directory: (StorageStatus.Part) -> String) {
+    directories = StorageStatus.Part.allCases.map { ($0, directory($0)) }
     self.lowBytes = lowBytes
     self.logger = logger
-    state = Mutex(StorageStatus(level: .ok, directory: directories.first ?? "", freeBytes: .max))
     measure()
   }
 
@@ -46,15 +28,18 @@ package final class StorageSpace: Sendable {
 
   /// Blocks on the disk. Keeps the last status if nothing can be measured.
   package func measure() {
-    let measured = directories.compactMap { directory in
-      Self.space(of: directory).map { StorageStatus(level: level(of: $0), directory: directory, freeBytes: $0.bytes) }
+    let spaces = directories.compactMap { part, path in
+      Self.space(of: path).map {
+        StorageStatus.Space(part: part, directory: path, level: level(of: $0), freeBytes: $0.bytes)
+      }
     }
-    guard let least = measured.min(by: { $0.isWorse(than: $1) }) else { return }
+    guard !spaces.isEmpty else { return }
+    let now = StorageStatus(spaces: spaces)
     let before = state.withLock { state in
-      defer { state = least }
-      return state.level
+      defer { state = now }
+      return state
     }
-    if before != least.level { report(least, after: before) }
+    report(now, after: before)
   }
 
   /// Separate from `measure`, so that tests need no full disk.
@@ -76,31 +61,24 @@ package final class StorageSpace: Sendable {
     return (bytes.overflow ? .max : bytes.partialValue, system.f_files == 0 ? nil : UInt64(system.f_favail))
   }
 
-  private func report(_ status: StorageStatus, after before: StorageStatus.Level) {
+  /// Reports another level, and other parts on full file systems.
+  private func report(_ status: StorageStatus, after before: StorageStatus) {
+    guard let least = status.least, status.level != before.level || status.parts(.full) != before.parts(.full) else {
+      return
+    }
     let metadata: Logger.Metadata = [
-      "directory": "\(status.directory)", "freeMebibytes": "\(status.freeBytes / 1024 / 1024)",
+      "directory": "\(least.directory)", "freeMebibytes": "\(least.freeBytes / 1024 / 1024)",
     ]
     switch status.level {
     case .ok: logger.notice("there is enough disk space again", metadata: metadata)
-    case .low where before == .full:
+    case .low where before.level == .full:
       logger.warning("the disk is no longer full, but space is low: free more", metadata: metadata)
     case .low:
+      let contents = status.parts(.low).map(\.contents).joined(separator: ", ")
       logger.warning(
-        "disk space is low: free some space. With less than 64 MiB, the event log can fail", metadata: metadata)
+        "disk space is low: free some space. With less than 64 MiB, writes of \(contents) can fail", metadata: metadata)
     case .full:
-      logger.critical(
-        """
-        the disk is full: free some space now. When the next segment of the event log is due, or a write fails, the \
-        server accepts no more writes until it is restarted
-        """, metadata: metadata)
+      logger.critical("the disk is full: free some space now. \(status.failures)", metadata: metadata)
     }
-  }
-}
-
-extension StorageStatus {
-  fileprivate func isWorse(than other: StorageStatus) -> Bool {
-    // A file system without free files is full, however many bytes it has.
-    if (level == .full) != (other.level == .full) { return level == .full }
-    return freeBytes < other.freeBytes
   }
 }
