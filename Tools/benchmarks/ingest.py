@@ -2,8 +2,9 @@
 Hummingbird alone, and an endpoint of the server that checks the token, decodes the message and writes nothing.
 
 All are measured alternately, in one run, over 64 connections and over one. With `--against` another build of hansard
-is measured in the same rounds, with `--against-router` the same build without the direct path of messages. The results are
-ratios: an absolute figure says more about the machine and its disk than about the server.
+is measured in the same rounds, with `--against-router` the same build without the direct path of messages, with
+`--against-metrics` the same build with metrics on. The results are ratios: an absolute figure says more about the machine and
+its disk than about the server.
 """
 
 import argparse
@@ -33,6 +34,8 @@ NIO, FRAMEWORK, DECODED, DURABLE = "SwiftNIO alone", "Hummingbird alone", "only 
 # How long a server may take until it is ready.
 START_SECONDS = 600
 POLL_SECONDS = 0.005
+# How often `/metrics` is read to find what that costs.
+SCRAPES = 20
 # A message of typical length.
 TEXT = "The kettle is on, the cups are warm, and whoever comes up the stairs now still gets the good biscuits."
 
@@ -256,6 +259,15 @@ def show_threads(found):
               for name, row in figures.items() if max(row) >= 0.5])
 
 
+def scrape_milliseconds(server, port):
+    """The server's processor time for one scrape."""
+    before = server.processor_seconds()
+    for _ in range(SCRAPES):
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as response:
+            response.read()
+    return (server.processor_seconds() - before) * 1e3 / SCRAPES
+
+
 def show_summary(found, other):
     goals = Goals()
     for connections, goal in GOALS.items():
@@ -278,13 +290,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=3)
-    parser.add_argument(
+    others = parser.add_mutually_exclusive_group()
+    others.add_argument(
         "--against", metavar="EXECUTABLE", help="measure this other build of hansard too, alternately, and compare")
-    parser.add_argument(
+    others.add_argument(
         "--against-router", action="store_true",
         help="measure this build with http.directPath off too, alternately, and compare")
+    others.add_argument(
+        "--against-metrics", action="store_true",
+        help="measure this build with metrics on too, alternately, and compare")
     options = parser.parse_args()
-    this, other = os.environ["HANSARD_BIN"], None
+    this, other, metrics_port = os.environ["HANSARD_BIN"], None, free_port()
     programs = []
 
     def start(program):
@@ -298,17 +314,22 @@ def main():
             *(Case(name, start(Bare.responding_like(executable, bytes)), Bare.path)
               for name, executable in ((NIO, "bare-nio"), (FRAMEWORK, "bare-hummingbird"))),
             Case(DECODED, server, server.paths["decode"]), Case(DURABLE, server, server.paths["durable"])]
-        if options.against or options.against_router:
-            other = "other build" if options.against else "router"
-            compared = start(Server(
-                options.against or this,
-                environment={} if options.against else {"HANSARD_HTTP_DIRECT_PATH": "false"}))
+        if options.against:
+            other, environment = "other build", {}
+        elif options.against_router:
+            other, environment = "router", {"HANSARD_HTTP_DIRECT_PATH": "false"}
+        elif options.against_metrics:
+            other, environment = "metrics on", {"HANSARD_METRICS_PORT": str(metrics_port)}
+        if other:
+            compared = start(Server(options.against or this, environment=environment))
             cases += [Case(f"{name}, {other}", compared, compared.paths[kind])
                       for name, kind in ((DECODED, "decode"), (DURABLE, "durable"))]
         found = measure_rounds(cases, options)
         show_rates(found, options)
         show_threads(found)
         show_summary(found, other)
+        if options.against_metrics:
+            print(f"\na scrape takes {scrape_milliseconds(compared, metrics_port):.1f} ms of the server's processor time")
         print(f"\n{server.head():,} events are durable in the log of this run")
     finally:
         for program in programs:
