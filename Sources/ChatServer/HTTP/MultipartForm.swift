@@ -42,7 +42,11 @@ struct MultipartForm {
 
   private let delimiter: [UInt8]
   /// A delimiter begins with a line break, and the first one can be at the beginning of the body.
-  private var rest: ArraySlice<UInt8> = Array("\r\n".utf8)[...]
+  private var buffer = Array("\r\n".utf8)
+  /// The first byte of the buffer that was not read.
+  private var start = 0
+  /// What is looked for does not begin before this byte of the buffer, so no byte is searched again when more arrive.
+  private var searched = 0
   private var state = State.preamble
   private var others = 0
   private var hasFile = false
@@ -67,7 +71,11 @@ struct MultipartForm {
 
   /// - Returns: what the next bytes of the body contain.
   mutating func receive(_ bytes: some Sequence<UInt8>) throws(Flaw) -> [Event] {
-    rest = (Array(rest) + bytes)[...]
+    if start > 0 {
+      buffer.removeSubrange(..<start)
+      (start, searched) = (0, searched - start)
+    }
+    buffer += bytes
     var events: [Event] = []
     while try step(&events) {}
     return events
@@ -90,21 +98,28 @@ struct MultipartForm {
     case .content(let isFile):
       return try skip(isFile: isFile, &events)
     case .epilogue:
-      try charge(rest.count)
-      rest = []
+      try charge(restCount)
+      take(restCount)
       return false
     }
+  }
+
+  private var restCount: Int { buffer.count - start }
+
+  private mutating func take(_ count: Int) {
+    start += count
+    searched = start
   }
 
   /// Reads up to the next delimiter.
   private mutating func skip(isFile: Bool, _ events: inout [Event]) throws(Flaw) -> Bool {
     let place = find(delimiter)
-    let length = place ?? max(0, rest.count - delimiter.count + 1)
+    let length = place ?? max(0, restCount - delimiter.count + 1)
     if !isFile { try charge(length) }
-    if isFile, length > 0 { events.append(.content(Array(rest.prefix(length)))) }
-    rest = rest.dropFirst(length)
+    if isFile, length > 0 { events.append(.content(Array(buffer[start..<start + length]))) }
+    take(length)
     guard place != nil else { return false }
-    rest = rest.dropFirst(delimiter.count)
+    take(delimiter.count)
     try charge(delimiter.count)
     state = .afterDelimiter
     return true
@@ -112,16 +127,17 @@ struct MultipartForm {
 
   /// `--` ends the form. Otherwise spaces and tabs can precede the line break.
   private mutating func readDelimiterEnd(_ events: inout [Event]) throws(Flaw) -> Bool {
-    guard let first = rest.first, let second = rest.dropFirst().first else { return false }
+    guard restCount >= 2 else { return false }
+    let (first, second) = (buffer[start], buffer[start + 1])
     if first == UInt8(ascii: "-"), second == UInt8(ascii: "-") {
       guard hasFile else { throw .noFile }
-      rest = rest.dropFirst(2)
+      take(2)
       events.append(.end)
       state = .epilogue
       return true
     }
     if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
-      rest = rest.dropFirst()
+      take(1)
       try charge(1)
       return true
     }
@@ -134,13 +150,13 @@ struct MultipartForm {
   private mutating func readHead(_ events: inout [Event]) throws(Flaw) -> Bool {
     guard let place = find(Array("\r\n\r\n".utf8)) else {
       // The end of the longest head can be incomplete.
-      guard rest.count < Self.headBytes + 4 else { throw .headTooLong }
+      guard restCount < Self.headBytes + 4 else { throw .headTooLong }
       return false
     }
     guard place <= Self.headBytes else { throw .headTooLong }
     try charge(place)
-    let head = try FormPartHead(Array(rest.prefix(place).dropFirst(2)))
-    rest = rest.dropFirst(place + 4)
+    let head = try FormPartHead(Array(buffer[start..<start + place].dropFirst(2)))
+    take(place + 4)
     if head.isFile {
       guard !hasFile else { throw .secondFile }
       hasFile = true
@@ -155,19 +171,22 @@ struct MultipartForm {
     guard others <= Self.otherBytes else { throw .tooLong }
   }
 
-  /// Where these bytes begin, counted from the first of the rest. They begin with a carriage return and have few, so the
-  /// comparison fails early at most places.
-  private func find(_ wanted: [UInt8]) -> Int? {
-    rest.withUnsafeBufferPointer { bytes in
-      var start = 0
-      while start + wanted.count <= bytes.count {
+  /// Where these bytes begin, counted from the first byte that was not read. They begin with a carriage return and have
+  /// few, so the comparison fails early at most places.
+  private mutating func find(_ wanted: [UInt8]) -> Int? {
+    let first = searched
+    let found: Int? = buffer.withUnsafeBufferPointer { bytes in
+      var place = first
+      while place + wanted.count <= bytes.count {
         var length = 0
-        while length < wanted.count, bytes[start + length] == wanted[length] { length += 1 }
-        if length == wanted.count { return start }
-        start += 1
+        while length < wanted.count, bytes[place + length] == wanted[length] { length += 1 }
+        if length == wanted.count { return place }
+        place += 1
       }
       return nil
     }
+    searched = found ?? max(searched, buffer.count - wanted.count + 1)
+    return found.map { $0 - start }
   }
 
   private static func isBoundary(_ byte: UInt8) -> Bool {
