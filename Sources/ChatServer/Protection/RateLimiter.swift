@@ -26,12 +26,10 @@ package struct RateLimitSettings: Sendable, Hashable {
 /// The limits per address, user and device.
 struct RateLimiter: Sendable {
   /// Contains the user as well, because users choose the IDs of their devices.
-  private struct DeviceKey: Hashable, Sendable {
+  fileprivate struct DeviceKey: Hashable, Sendable {
     let user: UserID
     let device: DeviceID
   }
-
-  private static let deviceLimit = "device"
 
   let countsServices: Bool
   private let addresses: RateLimit<NetworkAddress>?
@@ -42,7 +40,7 @@ struct RateLimiter: Sendable {
     countsServices = settings.countsServices
     addresses = settings.isOn ? RateLimit("address", settings.address) : nil
     users = settings.isOn ? RateLimit("user", settings.user) : nil
-    devices = settings.isOn ? RateLimit(Self.deviceLimit, settings.device) : nil
+    devices = settings.isOn ? RateLimit("device", settings.device) : nil
   }
 
   /// Whether addresses are limited at all.
@@ -57,36 +55,55 @@ struct RateLimiter: Sendable {
   /// - Returns: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4) for the
   ///   response, with the limits that are low; nil if none is low. The draft allows a server to omit the fields.
   func admit(_ principal: Principal?, rateStatus: RateStatus?) throws(Refusal) -> HTTPFields? {
-    let (ofUser, ofDevice) = try take(principal)
+    var taken = Taken()
+    return try admit(principal, rateStatus: rateStatus, &taken)
+  }
+
+  private func admit(
+    _ principal: Principal?, rateStatus: RateStatus?, _ taken: inout Taken
+  ) throws(Refusal) -> HTTPFields? {
+    let (ofUser, ofDevice) = try take(principal, &taken)
     // Nearly every request ends here, without allocating an array or a text.
     guard rateStatus?.isLow == true || ofUser?.isLow == true || ofDevice?.isLow == true else { return nil }
     return Self.fields([rateStatus, ofUser, ofDevice].compactMap { $0 }.filter(\.isLow))
   }
 
   /// Counts a line of a stream as a request.
-  func admitLine(of principal: Principal) throws(Refusal) { _ = try take(principal) }
+  func admitLine(of principal: Principal) throws(Refusal) {
+    var taken = Taken()
+    _ = try take(principal, &taken)
+  }
 
   /// Counts a message of a stream as a request.
   /// - Parameter address: that of the client, if it is known.
   func admitMessage(of principal: Principal, at address: NetworkAddress?) throws(Refusal) {
-    if let address, principal.service == nil || countsServices { _ = try admit(address) }
-    _ = try take(principal)
+    if let address, counts(principal) { _ = try admit(address) }
+    try admitLine(of: principal)
   }
 
-  private func take(_ principal: Principal?) throws(Refusal) -> (user: RateStatus?, device: RateStatus?) {
-    guard let principal, let user = principal.user, users != nil || devices != nil,
-      principal.service == nil || countsServices
-    else { return (nil, nil) }
+  private func counts(_ principal: Principal) -> Bool { principal.service == nil || countsServices }
+
+  /// - Parameter taken: gets what was taken, also if a limit is reached.
+  private func take(
+    _ principal: Principal?, _ taken: inout Taken
+  ) throws(Refusal) -> (user: RateStatus?, device: RateStatus?) {
+    guard let principal, let user = principal.user, users != nil || devices != nil, counts(principal) else {
+      return (nil, nil)
+    }
     let now = NIODeadline.now().uptimeNanosecondsSinceStart
     let ofUser = try users?.take(user, at: now)
-    guard let device = principal.device else { return (ofUser, nil) }
-    return (ofUser, try devices?.take(DeviceKey(user: user, device: device), at: now))
+    taken.user = user
+    guard let device = principal.device.map({ DeviceKey(user: user, device: $0) }) else { return (ofUser, nil) }
+    let ofDevice = try devices?.take(device, at: now)
+    taken.device = device
+    return (ofUser, ofDevice)
   }
 
   /// What one request took from the limits.
   struct Taken: Sendable {
     fileprivate var address: NetworkAddress?
-    fileprivate var principal: Principal?
+    fileprivate var user: UserID?
+    fileprivate var device: DeviceKey?
     /// The fields for the response; nil if no limit is low.
     fileprivate(set) var fields: HTTPFields?
   }
@@ -98,17 +115,14 @@ struct RateLimiter: Sendable {
     var taken = Taken()
     do throws(Refusal) {
       var ofAddress: RateStatus?
-      if let address, principal.service == nil || countsServices { ofAddress = try admit(address) }
-      if ofAddress != nil { taken.address = address }
-      taken.fields = try admit(principal, rateStatus: ofAddress)
-      taken.principal = principal
+      if let address, counts(principal) {
+        ofAddress = try admit(address)
+        taken.address = address
+      }
+      taken.fields = try admit(principal, rateStatus: ofAddress, &taken)
       return taken
     } catch {
       giveBack(taken)
-      // The user's limit was charged if the device's limit refused.
-      if case .rateLimited(let status) = error, status.name == Self.deviceLimit, let user = principal.user {
-        users?.refund(user, tokens: 1)
-      }
       return nil
     }
   }
@@ -116,11 +130,8 @@ struct RateLimiter: Sendable {
   /// Undoes `admitAtOnce`.
   func giveBack(_ taken: Taken) {
     if let address = taken.address { addresses?.refund(address.network, tokens: 1) }
-    guard let principal = taken.principal, let user = principal.user, principal.service == nil || countsServices else {
-      return
-    }
-    users?.refund(user, tokens: 1)
-    if let device = principal.device { devices?.refund(DeviceKey(user: user, device: device), tokens: 1) }
+    if let user = taken.user { users?.refund(user, tokens: 1) }
+    if let device = taken.device { devices?.refund(device, tokens: 1) }
   }
 
   static func fields(_ rateStatuses: [RateStatus]) -> HTTPFields {
