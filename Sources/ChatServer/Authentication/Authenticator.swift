@@ -77,13 +77,18 @@ package final class Authenticator: Sendable {
 
   private func service(_ token: String, _ credentials: Credentials) async throws -> Caller {
     guard administrator.matches(token) else { throw Refusal.accessTokenInvalid }
-    var principal = Principal(service: administrator.service)
+    var user: UserID?
     if let actAs = credentials.actAs {
-      guard let user = UserID(actAs) else { throw Refusal.invalidActAs }
-      try await requireRegistered(user)
-      principal = Principal(user: user, service: administrator.service)
+      guard let named = UserID(actAs) else { throw Refusal.invalidActAs }
+      try await requireRegistered(named)
+      user = named
     }
-    return Caller(principal: principal, expiresAt: nil, credentials: credentials)
+    return Caller(principal: service(actingFor: user), expiresAt: nil, credentials: credentials)
+  }
+
+  /// - Parameter user: nil if the service acts for itself.
+  private func service(actingFor user: UserID?) -> Principal {
+    Principal(user: user, service: administrator.service)
   }
 
   /// A service that acts for a user for whom it has acted before; nil for everything else. `caller` determines why.
@@ -91,7 +96,7 @@ package final class Authenticator: Sendable {
     guard let user = credentials.actAs.flatMap({ UserID($0) }), registered.withLock({ $0.contains(user) }),
       !chat.isDeleted(user), isOfService(credentials)
     else { return nil }
-    return Principal(user: user, service: administrator.service)
+    return service(actingFor: user)
   }
 
   /// Remembers registered users, because a registered user stays registered until the account is deleted.
