@@ -66,15 +66,10 @@ struct AuditCommand: AsyncParsableCommand {
 
   private func filter() throws -> AuditFilter {
     AuditFilter(
-      room: try Self.id(room, "--room"), user: user.flatMap { UserID($0) }, device: try Self.id(device, "--device"),
+      room: try room.map { try RoomID(argument: $0, of: "--room") }, user: user.flatMap { UserID($0) },
+      device: try device.map { try DeviceID(argument: $0, of: "--device") },
       kinds: Set(try types.map(Self.kind)), since: since?.earliest, until: until?.latest,
       first: LogPosition(max(from ?? 1, 1)), last: to.map(LogPosition.init))
-  }
-
-  private static func id<Entity>(_ text: String?, _ option: String) throws -> ID<Entity>? {
-    guard let text else { return nil }
-    guard let id = ID<Entity>(text) else { throw ValidationError("\(option) \(text) is not a UUID.") }
-    return id
   }
 
   private static func kind(_ name: String) throws -> EventKind {

@@ -19,17 +19,11 @@ struct DevicesCommand: AsyncParsableCommand {
 
     func run() async throws {
       try await ToolError.report {
-        let reader = try options.reader()
-        let devices: [(user: UserID, device: DeviceRow)]
-        if let user {
-          let id = try reader.user(user).id
-          devices = try reader.accounts { try $0.devices(of: id) }.filter { $0.registered.position < list.start }
-            .reversed().prefix(list.limit).map { (user: id, device: $0) }
-        } else {
-          devices = try reader.accounts { try $0.devices(before: list.start, limit: list.limit) }
-        }
+        let devices = try options.reader().rows(
+          list, of: user, position: \DeviceRow.registered.position, ofUser: { try $0.devices(of: $1).reversed() },
+          ofAll: { try $0.devices(before: $1, limit: $2).map { ($0.user, $0.device) } })
         try SupportRecord.print(
-          devices.map { SupportRecord($0.device, of: $0.user) },
+          devices.map { SupportRecord($0.row, of: $0.user) },
           columns: ["position", "registeredAt", "id", "userId", "pushProviders", "notifications", "type", "name"],
           json: options.json)
       }
@@ -47,10 +41,10 @@ struct DevicesCommand: AsyncParsableCommand {
 
     func run() async throws {
       try await ToolError.report {
-        let id = try SupportRecord.id(device, DeviceID.self)
+        let id = try DeviceID(argument: device)
         let devices = try options.reader().accounts { try $0.devices(id) }
-        guard !devices.isEmpty else { throw ToolError("there is no device \(id)") }
-        for found in devices { try SupportRecord(found.device, of: found.user).print(json: options.json) }
+        try SupportRecord.printEach(
+          devices.map { SupportRecord($0.device, of: $0.user) }, orNone: "there is no device \(id)", json: options.json)
       }
     }
   }

@@ -46,7 +46,7 @@ struct RoomsCommand: AsyncParsableCommand {
 
     func run() async throws {
       try await ToolError.report {
-        let id = try SupportRecord.id(room, RoomID.self)
+        let id = try RoomID(argument: room)
         let found = try options.reader().rooms { rooms in
           (try rooms.room(id), try rooms.members(of: id, limit: Self.shownMembers))
         }

@@ -19,17 +19,11 @@ struct SessionsCommand: AsyncParsableCommand {
 
     func run() async throws {
       try await ToolError.report {
-        let reader = try options.reader()
-        let sessions: [(user: UserID, session: SessionRow)]
-        if let user {
-          let id = try reader.user(user).id
-          sessions = try reader.accounts { try $0.sessions(of: id) }.filter { $0.started.position < list.start }
-            .prefix(list.limit).map { (user: id, session: $0) }
-        } else {
-          sessions = try reader.accounts { try $0.sessions(before: list.start, limit: list.limit) }
-        }
+        let sessions = try options.reader().rows(
+          list, of: user, position: \SessionRow.started.position, ofUser: { try $0.sessions(of: $1) },
+          ofAll: { try $0.sessions(before: $1, limit: $2).map { ($0.user, $0.session) } })
         try SupportRecord.print(
-          sessions.map { SupportRecord($0.session, of: $0.user) },
+          sessions.map { SupportRecord($0.row, of: $0.user) },
           columns: ["position", "startedAt", "id", "userId", "deviceId", "endedAt", "endReason"], json: options.json)
       }
     }
@@ -45,10 +39,11 @@ struct SessionsCommand: AsyncParsableCommand {
 
     func run() async throws {
       try await ToolError.report {
-        let id = try SupportRecord.id(session, SessionID.self)
+        let id = try SessionID(argument: session)
         let sessions = try options.reader().accounts { try $0.sessions(id) }
-        guard !sessions.isEmpty else { throw ToolError("there is no session \(id)") }
-        for found in sessions { try SupportRecord(found.session, of: found.user).print(json: options.json) }
+        try SupportRecord.printEach(
+          sessions.map { SupportRecord($0.session, of: $0.user) }, orNone: "there is no session \(id)",
+          json: options.json)
       }
     }
   }
@@ -67,11 +62,5 @@ extension SupportRecord {
       ("endedAt", .text(orNull: session.end?.stamp.time.rfc3339)),
       ("endReason", .text(orNull: session.end?.reason.name)),
     ]
-  }
-
-  /// Parses the ID on a command line.
-  static func id<Entity>(_ text: String, _ type: ID<Entity>.Type) throws -> ID<Entity> {
-    guard let id = ID<Entity>(text) else { throw ValidationError("\(text) is not a UUID.") }
-    return id
   }
 }

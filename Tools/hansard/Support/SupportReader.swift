@@ -39,6 +39,25 @@ struct SupportReader {
     }
   }
 
+  /// The part of a list of sessions or devices that is printed.
+  /// - Parameters:
+  ///   - user: names the user whose rows are listed; nil lists those of all users.
+  ///   - position: where the log has the beginning of the row.
+  ///   - ofUser: all rows of a user, the newest first.
+  ///   - ofAll: the rows of all users before a position, the newest first, up to a number of rows.
+  func rows<Row>(
+    _ list: ListOptions, of user: String?, position: (Row) -> LogPosition,
+    ofUser: (AccountsQueries, UserID) throws -> [Row],
+    ofAll: (AccountsQueries, LogPosition, Int) throws -> [(UserID, Row)]
+  ) throws -> [(user: UserID, row: Row)] {
+    guard let user else {
+      return try accounts { try ofAll($0, list.start, list.limit) }.map { (user: $0.0, row: $0.1) }
+    }
+    let id = try self.user(user).id
+    return try accounts { try ofUser($0, id) }.filter { position($0) < list.start }.prefix(list.limit)
+      .map { (user: id, row: $0) }
+  }
+
   // MARK: - Users
 
   /// Finds a user by ID, email address, external ID or nickname.
@@ -111,6 +130,13 @@ struct SupportRecord {
       }
     }
     try output.flush()
+  }
+
+  /// Prints entities that have the same ID, which is unique only for each user.
+  /// - Parameter error: what is said if there is none.
+  static func printEach(_ records: [SupportRecord], orNone error: String, json: Bool) throws {
+    guard !records.isEmpty else { throw ToolError(error) }
+    for record in records { try record.print(json: json) }
   }
 
   func print(json: Bool) throws {
