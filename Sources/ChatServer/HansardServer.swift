@@ -102,7 +102,9 @@ package struct HansardServer: Sendable {
       services: services, tickets: tickets, origins: origins, addresses: addresses, logger: logger)
     gate.open(
       StartGate.Opened(
-        responder: responder, sockets: .all(sync: sync, engines, servesConformance: configuration.servesConformance),
+        responder: responder,
+        sockets: .all(
+          sync: sync, engines, servesConformance: configuration.servesConformance, metrics, configuration.accessLog),
         directPath: directPath,
         endStreams: { [live = chat.live] in
           live.endStreams()
@@ -122,7 +124,8 @@ package struct HansardServer: Sendable {
       .guarded(
         protection.connections, GateAdmission(gate: gate), gate.problems, streams,
         directPathOf: configuration.directPath ? gate : nil, proxies: protection.proxies,
-        tls: configuration.tls, offersHTTP2: protection.tls?.offersHTTP2 == true, logger: logger),
+        tls: configuration.tls, offersHTTP2: protection.tls?.offersHTTP2 == true, metrics: configuration.metrics,
+        logger: logger),
       at: .api(configuration.host, configuration.port),
       CountedConnections(maximum: protection.connections.maximum, configuration.metrics, logger: logger),
       logger: logger,

@@ -1,6 +1,6 @@
 /// Every metric of the server. `docs/metrics.md` explains each of them for operators.
 extension MetricSeries {
-  package static let all: [MetricSeries] = http + writer + views + live + push + process
+  package static let all: [MetricSeries] = http + writer + views + live + push + erasure + process
 
   // MARK: HTTP
 
@@ -17,7 +17,10 @@ extension MetricSeries {
     "hansard_http_direct_messages_total", .counter, "Messages that were sent without the router.")
   package static let connections = MetricSeries("hansard_http_connections", .gauge, "Open connections of clients.")
 
-  private static let http = [requests, requestSeconds, requestsInFlight, directMessages, connections]
+  package static let handshakes = MetricSeries(
+    "hansard_tls_handshakes_total", .counter, "Handshakes of TLS, by result.")
+
+  private static let http = [requests, requestSeconds, requestsInFlight, directMessages, connections, handshakes]
 
   // MARK: The writer and the log
 
@@ -104,8 +107,20 @@ extension MetricSeries {
 
   private static let push = [pushAttempts, pushSeconds, pushProviderState, pushWaiting]
 
+  // MARK: Erasure
+
+  package static let erasuresPending = MetricSeries(
+    "hansard_erasures_pending", .gauge, "Deleted accounts whose erasure is not complete, by what it waits for.")
+  package static let erasureCompletedAt = MetricSeries(
+    "hansard_erasure_last_completed_timestamp_seconds", .gauge,
+    "When the last erasure was completed, in seconds since 1970; 0 if none was.")
+
+  private static let erasure = [erasuresPending, erasureCompletedAt]
+
   // MARK: The process
 
+  package static let freeBytes = MetricSeries(
+    "hansard_disk_free_bytes", .gauge, "Free space on the file system of each directory of the data.")
   package static let residentBytes = MetricSeries("process_resident_memory_bytes", .gauge, "Resident memory.")
   package static let processorSeconds = MetricSeries(
     "process_cpu_seconds_total", .counter, "Processor time of the process, user and system.")
@@ -118,5 +133,7 @@ extension MetricSeries {
   package static let isOpen = MetricSeries(
     "hansard_open", .gauge, "1 once the data is open, 0 while the server opens it or builds read models.")
 
-  private static let process = [isOpen, residentBytes, processorSeconds, openFiles, maximumFiles, seriesRefused]
+  private static let process = [
+    isOpen, freeBytes, residentBytes, processorSeconds, openFiles, maximumFiles, seriesRefused,
+  ]
 }

@@ -96,8 +96,14 @@ struct EraserTests {
       return page.messages.map(\.text) == ["", "bob's words"]
     }
     #expect(try await fixture.chat.erasure(of: alice).progress == .held)
+    try await wait { eraser.heldCount == 1 }
+    #expect(try await fixture.chat.erasureStatus() == ErasureStatus(pending: 1, lastCompleted: nil))
     _ = try await fixture.chat.liftLegalHold(on: target, by: service, command: nil)
     try await wait { try await isComplete(alice, fixture) }
+    let (row, _) = try await fixture.chat.erasure(of: alice)
+    #expect(
+      try await fixture.chat.erasureStatus() == ErasureStatus(pending: 0, lastCompleted: row.state.erased?.time))
+    try await wait { eraser.heldCount == 0 }
     let hold = LegalHold(.user(alice), reason: "too late")
     #expect(
       await rejection { _ = try await fixture.chat.placeLegalHold(hold, by: service, command: nil) } == .alreadyErased)

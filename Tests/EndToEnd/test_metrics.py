@@ -1,19 +1,24 @@
 """`/metrics` serves every stage of the server, and the documents explain each series."""
 
 import json
+import os
+import socket
+import time
 
 import pytest
 import requests
 import yaml
 
-from harness.client import TIMEOUT_SECONDS, new_id
+from harness import certificates
+from harness.client import TIMEOUT_SECONDS, Api, new_id
 from harness.contract import contract
 from harness.live_sockets import open_socket
 from harness.live_streams import LiveClient, open_events
 from harness.metrics import Metered, documented, used_in_examples
-from harness.people import World
+from harness.people import PASSWORD, World
 from harness.places import DOCS
 from harness.push_phones import APNS, PushServices
+from harness.server import UNLIMITED, Server
 from harness.waiting import wait_until
 
 REQUESTS = "hansard_http_requests_total"
@@ -146,6 +151,76 @@ def test_streams_are_counted_while_they_are_open_and_when_they_end(metered):
         ended = {"transport": transport, "reason": "closed"}
         assert after.get("hansard_streams_ended_total", **ended) - before.get("hansard_streams_ended_total", **ended) == 1
     assert after.get("hansard_stream_items_total", transport="sse") > before.get("hansard_stream_items_total", transport="sse")
+    handshake = {"route": "/v1/sync/socket", "method": "GET", "status": "101"}
+    assert after.get(REQUESTS, **handshake) - before.get(REQUESTS, **handshake) == 1
+    assert after.get("hansard_http_requests_in_flight") == 0
+
+
+def test_a_refused_handshake_of_a_websocket_counts_once(metered):
+    before = metered.scrape()
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+               "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Origin": "https://elsewhere.example"}
+    response = requests.get(f"{metered.server.url}/v1/sync/socket", headers=upgrade, timeout=TIMEOUT_SECONDS)
+    assert response.status_code >= 400
+    after = metered.scrape()
+    route = {"route": "/v1/sync/socket"}
+    assert after.total(REQUESTS, **route) - before.total(REQUESTS, **route) == 1
+    assert after.get("hansard_http_requests_in_flight") == 0
+
+
+def test_handshakes_of_tls_are_counted(tmp_path):
+    certificate = certificates.make(tmp_path)
+    metered = Metered(lambda environment: Server(
+        tmp_path / "data", authority=str(certificate.authority), environment=UNLIMITED | environment | {
+            "HANSARD_TLS_CERTIFICATE_FILE": str(certificate.certificate), "HANSARD_TLS_KEY_FILE": str(certificate.key)}))
+    metered.server.start()
+    try:
+        def handshakes(result: str) -> float:
+            return metered.scrape().get("hansard_tls_handshakes_total", result=result)
+
+        before = handshakes("completed")
+        assert before > 0 and handshakes("failed") == 0
+        Api(metered.server).get("/healthz")
+        assert handshakes("completed") == before + 1
+        with socket.create_connection(("127.0.0.1", metered.server.port), timeout=TIMEOUT_SECONDS) as plain:
+            plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            plain.shutdown(socket.SHUT_WR)
+        wait_until(lambda: handshakes("failed") == 1, "the failed handshake is not counted")
+        assert handshakes("completed") == before + 1
+    finally:
+        metered.server.end()
+
+
+def test_free_space_is_measured_for_each_directory(metered):
+    scrape = metered.scrape()
+    space = os.statvfs(metered.server.data)
+    for directory in ("data", "log", "views", "media"):
+        assert 0 < scrape.get("hansard_disk_free_bytes", directory=directory) <= space.f_blocks * space.f_frsize
+
+
+def test_erasures_are_counted_by_what_they_wait_for(metered):
+    service, anna = metered.world.admin, metered.world.account("Anna")
+    hold = f"/v1/admin/legal-holds/users/{anna.id}"
+    service.put(hold, {"reason": "case 7"})
+
+    def pending(state: str) -> float:
+        return metered.scrape().get("hansard_erasures_pending", state=state)
+
+    def completed() -> float:
+        return metered.scrape().get("hansard_erasure_last_completed_timestamp_seconds")
+
+    assert pending("held") == pending("running") == completed() == 0
+    began = time.time()
+    anna.call("DELETE", "/v1/me", {"currentPassword": PASSWORD})
+    wait_until(lambda: pending("held") == 1, "the erasure is not held")
+    assert pending("running") == 0
+    service.delete(hold)
+    wait_until(lambda: pending("held") == pending("running") == 0, "the erasure is not complete")
+    assert began - 1 <= completed() <= time.time() + 1
+    # It is also known after a restart.
+    last = completed()
+    metered.server.restart()
+    wait_until(lambda: completed() == last, "the time of the last erasure is lost")
 
 
 def test_the_process_is_measured(metered):

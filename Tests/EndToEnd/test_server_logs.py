@@ -9,6 +9,7 @@ import requests
 from harness.client import TIMEOUT_SECONDS, Api, new_id
 from harness.command import hansard
 from harness.issuer import Issuer, Key
+from harness.live_sockets import open_socket
 from harness.people import World
 from harness.server import UNLIMITED, Server
 from harness.waiting import wait_until
@@ -57,6 +58,13 @@ def test_each_request_has_a_line_with_its_id_and_route(logging):
     assert line["peer"] == "127.0.0.1" and float(line["milliseconds"]) > 0 and int(line["bytes"]) > 0
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"])
     assert "traceId" not in line
+
+
+def test_the_handshake_of_a_websocket_has_a_line(logging):
+    open_socket(World(logging).user("Anna")).close()
+    (line,) = access(logging, route="/v1/sync/socket")
+    assert (line["method"], line["status"], line["peer"]) == ("GET", "101", "127.0.0.1")
+    assert re.fullmatch("[0-9a-f]+", line["requestId"]) and "bytes" not in line
 
 
 def test_what_a_client_chooses_is_not_logged(logging):

@@ -136,6 +136,26 @@ extension AccountsQueries {
     ).all(position, limit, read: Erasures.read)
   }
 
+  /// The number of erasures that are not complete. It is counted only up to `most`.
+  package func pendingErasureCount(atMost most: Int) throws -> Int {
+    let count = try CachedStatement(
+      database,
+      """
+      SELECT count(*) FROM
+        (SELECT 1 FROM erasure INDEXED BY erasure_pending WHERE erasedPosition IS NULL LIMIT ?)
+      """
+    ).first(most) { try $0.number() }
+    return Int(count ?? 0)
+  }
+
+  /// When the last erasure was completed; nil if none was. Reads the rows of all deleted accounts.
+  package func lastErasureTime() throws -> Timestamp? {
+    let last = try CachedStatement(database, "SELECT max(erasedTime) FROM erasure").first { row in
+      try row.optional { try $0.time() }
+    }
+    return last ?? nil
+  }
+
   /// Every deleted account.
   func erasures() throws -> [UserID: ErasureRow] {
     var erasures: [UserID: ErasureRow] = [:]

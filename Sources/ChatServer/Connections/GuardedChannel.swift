@@ -1,4 +1,5 @@
 import ChatPrimitives
+import CoreMetrics
 import HummingbirdCore
 import HummingbirdHTTP2
 import HummingbirdTLS
@@ -6,8 +7,8 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// A connection of any protocol with a `ConnectionGuard` and a `SlowReaderGuard` in front of it, and with a
-/// `FrameGuard` behind its TLS. It is closed at once if its address has too many connections.
+/// A connection of any protocol with a `ConnectionGuard` and a `SlowReaderGuard` in front of it, and with a `HandshakeMeter`
+/// and a `FrameGuard` behind its TLS. It is closed at once if its address has too many connections.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
   typealias Value = AcceptedConnection<Base>
 
@@ -16,11 +17,14 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
   private let addresses: AddressChannels?
   /// Nil if the connections cannot be detached.
   private let streams: DetachedStreams?
+  private let handshakes: HandshakeMetrics
 
   init(
-    _ base: Base, _ settings: ConnectionSettings, _ addresses: AddressChannels?, _ streams: DetachedStreams?
+    _ base: Base, _ settings: ConnectionSettings, _ addresses: AddressChannels?, _ streams: DetachedStreams?,
+    _ handshakes: HandshakeMetrics
   ) {
     self.base = base
+    self.handshakes = handshakes
     self.streams = streams
     self.settings = settings
     self.addresses = addresses
@@ -40,8 +44,8 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
       base.setup(channel: detachable ?? channel, logger: logger)
     }.flatMapThrowing { value in
       if let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self) {
-        let frames = FrameGuard(at: channel.eventLoop.now)
-        try channel.pipeline.syncOperations.addHandler(frames, position: .after(tls))
+        let handlers: [any ChannelHandler] = [HandshakeMeter(handshakes), FrameGuard(at: channel.eventLoop.now)]
+        try channel.pipeline.syncOperations.addHandlers(handlers, position: .after(tls))
       }
       return AcceptedConnection(value, of: base, logger: logger)
     }
@@ -59,25 +63,28 @@ extension HTTPServerBuilder {
   static func guarded(
     _ settings: ConnectionSettings, _ sockets: any WebSocketAdmission, _ problems: ProblemLog,
     _ streams: DetachedStreams,
-    directPathOf gate: StartGate?, proxies: TrustedProxies, tls: TLSConfiguration?, offersHTTP2: Bool, logger: Logger
+    directPathOf gate: StartGate?, proxies: TrustedProxies, tls: TLSConfiguration?, offersHTTP2: Bool,
+    metrics: any MetricsFactory, logger: Logger
   ) -> HTTPServerBuilder {
-    HTTPServerBuilder { responder in
+    let handshakes = HandshakeMetrics(metrics)
+    return HTTPServerBuilder { responder in
       let requests = requestChannel(settings, sockets, problems, gate, proxies, logger)
       let addresses = AddressChannels.connections(settings, proxies: proxies)
       guard let tls else {
         return GuardedChannel(
-          HTTP1Channel(responder: responder, configuration: requests), settings, addresses, streams)
+          HTTP1Channel(responder: responder, configuration: requests), settings, addresses, streams, handshakes)
       }
       guard offersHTTP2 else {
         let http1 = HTTP1Channel(responder: responder, configuration: requests)
-        return GuardedChannel(try TLSChannel(http1, tlsConfiguration: tls), settings, addresses, streams)
+        return GuardedChannel(
+          try TLSChannel(http1, tlsConfiguration: tls), settings, addresses, streams, handshakes)
       }
       let idle = Duration.nanoseconds(StalledConnections.timeout.nanoseconds)
       let http2 = HTTP2ChannelConfiguration(
         idleTimeout: idle, gracefulCloseTimeout: idle, streamConfiguration: requests)
       return GuardedChannel(
         try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: http2, responder: responder), settings, addresses,
-        nil)
+        nil, handshakes)
     }
   }
 

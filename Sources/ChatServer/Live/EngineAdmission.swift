@@ -15,7 +15,7 @@ extension EngineEndpoint: WebSocketAdmission {
         limits: WebSocketConnection.Limits(
           messages: messages, pingInterval: nil, silence: nil, closing: .seconds(Limits.webSocketClosingSeconds)),
         unfinished: settings.unfinished.map { UnfinishedBytes($0, of: context.address, context.logger) },
-        makeApplication: { socket })
+        context: context, makeApplication: { socket })
     }
   }
 

@@ -38,7 +38,7 @@ struct SyncSocketAdmission: WebSocketAdmission {
         return credentials.authorization == nil ? nil : credentials
       }, options: { try SyncOptions(request.uri) }, origin: origin)
     let unfinished = UnfinishedBytes(services.unfinished, of: context.address, context.logger)
-    return WebSocketAcceptance(limits: Self.limits, unfinished: unfinished) { [services] in
+    return WebSocketAcceptance(limits: Self.limits, unfinished: unfinished, context: context) { [services] in
       SyncSocket(services, beginning)
     }
   }

@@ -43,6 +43,8 @@ struct WebSocketAcceptance: Sendable {
   var limits: WebSocketConnection.Limits
   /// Nil if only the size of unfinished messages is limited.
   var unfinished: UnfinishedBytes?
+  /// The context of the request, for the access log; nil if it has none.
+  var context: ServerContext?
   /// Called on the event loop of the connection.
   var makeApplication: @Sendable () -> any WebSocketApplication
 }

@@ -26,7 +26,9 @@ struct HTTPMetrics: Sendable {
   /// The statuses that the server can send.
   private static let statuses: [Int] = {
     let problems = ProblemCode.everyCode.map(\.status) + LegacyStatus.all.map(\.code)
-    let others: [HTTPResponse.Status] = [.ok, .created, .noContent, .partialContent, .notModified]
+    let others: [HTTPResponse.Status] = [
+      .switchingProtocols, .ok, .created, .noContent, .partialContent, .notModified,
+    ]
     return Set(problems + others.map(\.code)).sorted()
   }()
   /// The last two are for other statuses, and for requests without a response.

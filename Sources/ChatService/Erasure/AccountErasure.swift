@@ -6,6 +6,14 @@ import MediaFiles
 
 /// The erasure of one deleted account. Every step can be repeated, so an erasure that was interrupted begins again.
 struct AccountErasure {
+  enum Outcome {
+    case complete
+    /// A legal hold makes it wait.
+    case held
+    /// The records are still in the log.
+    case unfinished
+  }
+
   private static let portion = BulkStream.chunkCommands
   /// How long the read models may take to apply a step. After that, the erasure begins again.
   private static let readModelMilliseconds = 600_000
@@ -22,21 +30,21 @@ struct AccountErasure {
   /// What others see goes first. The files and the log wait while a legal hold is in force.
   /// - Parameter uploads: the SHA-256 of each file that the user uploaded, if an earlier run has erased the writings. No
   ///   later event adds to them.
-  /// - Returns: false if something is left.
-  func run(_ uploads: inout Set<[UInt8]>?) async throws(ServiceError) -> Bool {
+  func run(_ uploads: inout Set<[UInt8]>?) async throws(ServiceError) -> Outcome {
     let files: Set<[UInt8]>
     if let uploads { files = uploads } else { files = try await eraseWritings() }
     uploads = files
     try await waitForReadModels()
-    guard try await !isHeld(), try await removeFiles(files) else { return false }
-    guard let records else { return false }
+    guard try await !isHeld(), try await removeFiles(files) else { return .held }
+    guard let records else { return .unfinished }
     guard let erasure = try await records.erasedRecords(of: user, deleted: deleted) else {
       // A hold may have been placed before the request and after the check above. Later ones withdraw it by themselves.
-      if try await isHeld() { records.withdrawAll() }
-      return false
+      guard try await isHeld() else { return .unfinished }
+      records.withdrawAll()
+      return .held
     }
     _ = try await chat.perform(chat.erasing(.user(user, .deletion(.completeErasure(erasure)))))
-    return true
+    return .complete
   }
 
   private func isHeld() async throws(ServiceError) -> Bool {

@@ -2,6 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import ChatProjections
 package import Logging
+import Synchronization
 
 /// Erases what the users of deleted accounts wrote. It begins with what is not complete at the start of the server, so
 /// that an interruption loses nothing.
@@ -13,6 +14,22 @@ package final class Eraser: Sendable {
 
   private let post: AsyncStream<Void>.Continuation
   private let running: Task<Void, Never>
+  private let held = HeldErasures()
+
+  /// How many erasures a legal hold made wait when they were last tried. They are tried when a hold is placed or lifted.
+  package var heldCount: Int { held.count }
+
+  private final class HeldErasures: Sendable {
+    private let users = Mutex<Set<UserID>>([])
+
+    var count: Int { users.withLock { $0.count } }
+
+    func note(_ user: UserID, isHeld: Bool) {
+      users.withLock { users in
+        if isHeld { users.insert(user) } else { users.remove(user) }
+      }
+    }
+  }
 
   /// Starts at once.
   /// - Parameters:
@@ -30,14 +47,14 @@ package final class Eraser: Sendable {
       post.yield()
     }
     post.yield()
-    running = Task {
+    running = Task { [held] in
       /// The uploads of the users whose writings were erased since the start.
       var uploads: [UserID: Set<[UInt8]>] = [:]
       for await _ in mailbox {
         var pause = Self.firstPauseMilliseconds
         while !Task.isCancelled {
           do throws(ServiceError) {
-            try await Self.eraseAll(chat, records, &uploads, logger)
+            try await Self.eraseAll(chat, records, &uploads, held, logger)
             break
           } catch {
             if Task.isCancelled { return }
@@ -64,7 +81,8 @@ package final class Eraser: Sendable {
   /// Those that are not complete afterwards are tried again when an account is deleted or a hold lifted, and when `wake`
   /// is called.
   private static func eraseAll(
-    _ chat: ChatService, _ records: (any RecordErasing)?, _ uploads: inout [UserID: Set<[UInt8]>], _ logger: Logger
+    _ chat: ChatService, _ records: (any RecordErasing)?, _ uploads: inout [UserID: Set<[UInt8]>],
+    _ held: HeldErasures, _ logger: Logger
   ) async throws(ServiceError) {
     var position = LogPosition.origin
     var failure: ServiceError?
@@ -81,10 +99,13 @@ package final class Eraser: Sendable {
           chat: chat, user: row.user, deleted: position, registered: registered, records: records)
         let metadata: Logger.Metadata = ["user": "\(row.user)"]
         do throws(ServiceError) {
-          if try await erasure.run(&uploads[row.user]) {
+          let outcome = try await erasure.run(&uploads[row.user])
+          held.note(row.user, isHeld: outcome == .held)
+          switch outcome {
+          case .complete:
             uploads[row.user] = nil
             logger.info("the erasure of a deleted account is complete", metadata: metadata)
-          } else {
+          case .held, .unfinished:
             logger.debug("the erasure of a deleted account is not complete yet", metadata: metadata)
           }
         } catch {

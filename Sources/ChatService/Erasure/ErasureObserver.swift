@@ -1,7 +1,9 @@
 import ChatDomain
+import ChatPrimitives
 import Synchronization
 
-/// Notifies the eraser of deleted accounts and legal holds as soon as they are durable.
+/// Notifies the eraser of deleted accounts and legal holds as soon as they are durable, and remembers when the last erasure was
+/// completed.
 package final class ErasureObserver: Sendable {
   enum Change: Sendable {
     /// There may be more to erase.
@@ -11,6 +13,7 @@ package final class ErasureObserver: Sendable {
   }
 
   private let receiver = Mutex<(@Sendable (Change) -> Void)?>(nil)
+  private let completed = Mutex<Timestamp?>(nil)
 
   init() {}
 
@@ -19,11 +22,19 @@ package final class ErasureObserver: Sendable {
     self.receiver.withLock { $0 = receiver }
   }
 
+  /// Nil if none was completed or remembered since the start of the server.
+  var lastCompleted: Timestamp? { completed.withLock { $0 } }
+
+  func remember(completedAt time: Timestamp) {
+    completed.withLock { $0 = max($0 ?? time, time) }
+  }
+
   func take(_ events: [RecordedEvent]) {
     for recorded in events {
       switch recorded.event {
       case .user(_, .deletion(.deleted)), .server(.legalHoldLifted): notify(.more)
       case .server(.legalHoldPlaced): notify(.less)
+      case .user(_, .deletion(.erased)): remember(completedAt: recorded.stamp.time)
       case .user, .room, .workspace, .server: break
       }
     }

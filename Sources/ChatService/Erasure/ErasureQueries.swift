@@ -10,7 +10,36 @@ package enum ErasureProgress: Sendable, Hashable {
   case complete(Erasure)
 }
 
+/// The erasures of all deleted accounts, for operators.
+package struct ErasureStatus: Sendable, Hashable {
+  /// Those that are not complete, up to `ChatService.countedErasures`.
+  package var pending: Int
+  /// When the last one was completed; nil if none was.
+  package var lastCompleted: Timestamp?
+
+  package init(pending: Int, lastCompleted: Timestamp?) {
+    self.pending = pending
+    self.lastCompleted = lastCompleted
+  }
+}
+
 extension ChatService {
+  package static let countedErasures = 100_000
+
+  /// - Throws: if the read model cannot be read now.
+  package func erasureStatus() async throws -> ErasureStatus {
+    let remembered = erasureObserver.lastCompleted
+    let (pending, found) = try await readModels.accounts.read { accounts in
+      (
+        try accounts.pendingErasureCount(atMost: Self.countedErasures),
+        try remembered ?? accounts.lastErasureTime()
+      )
+    }
+    // The next status need not look for it again.
+    if let found { erasureObserver.remember(completedAt: found) }
+    return ErasureStatus(pending: pending, lastCompleted: found)
+  }
+
   /// - Throws: `userNotFound` if the account was not deleted.
   package func erasure(
     of user: UserID

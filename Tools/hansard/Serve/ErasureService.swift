@@ -65,6 +65,9 @@ final class ErasureService: Sendable {
     func wake() { eraser.withLock { $0 }?.wake() }
   }
 
+  /// How many erasures wait for a legal hold to be lifted.
+  var heldCount: Int { eraser.heldCount }
+
   /// Call it before the log is closed.
   func stop() async throws {
     await eraser.stop()

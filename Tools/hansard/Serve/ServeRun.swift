@@ -60,7 +60,8 @@ struct ServeRun {
         running.withLock { $0 = .opening }
         let service = try await start(log, sealing, pushingTo: push, gate, configuration, logger)
         running.withLock { $0 = .running(service) }
-        metrics.sample(StatusMetrics(service.opened.chat, log, service.pushing, metrics.factory))
+        metrics.sample(
+          StatusMetrics(service.opened.chat, log, service.pushing, service.erasure, metrics.factory))
         announce(port, isNew: isNew)
       }
     } catch {

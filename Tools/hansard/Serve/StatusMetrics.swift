@@ -7,7 +7,8 @@ import EventLog
 import NIOPosix
 import ServerMetrics
 
-/// Sets the metrics of what the server keeps anyway: positions, files, and the states of push. Called before each scrape.
+/// Sets the metrics of what the server keeps anyway: positions, files, and the states of push and erasure. Called before each
+/// scrape.
 struct StatusMetrics: Sendable {
   /// The metrics of one view. The names of views are those of `Projections.all` and of the outbox.
   private struct ViewMeters: Sendable {
@@ -58,11 +59,19 @@ struct StatusMetrics: Sendable {
   private let segmentsToSeal: Meter
   private let subscriptions: Meter
   private let pushWaiting: Meter
+  private let erasure: ErasureService
+  private let erasuresRunning: Meter
+  private let erasuresHeld: Meter
+  private let erasureCompletedAt: Meter
 
-  init(_ chat: ChatService, _ log: EmbeddedLog, _ push: PushService?, _ factory: any MetricsFactory) {
+  init(
+    _ chat: ChatService, _ log: EmbeddedLog, _ push: PushService?, _ erasure: ErasureService,
+    _ factory: any MetricsFactory
+  ) {
     self.chat = chat
     self.log = log
     self.push = push
+    self.erasure = erasure
     self.factory = factory
     let names = Projections.all.map { $0.name } + (push == nil ? [] : [PushProjection.name])
     views = Dictionary(uniqueKeysWithValues: names.map { ($0, ViewMeters($0, factory)) })
@@ -72,6 +81,9 @@ struct StatusMetrics: Sendable {
     segmentsToSeal = factory.meter(.segmentsToSeal)
     subscriptions = factory.meter(.subscriptions)
     pushWaiting = factory.meter(.pushWaiting)
+    erasuresRunning = factory.meter(.erasuresPending, ("state", "running"))
+    erasuresHeld = factory.meter(.erasuresPending, ("state", "held"))
+    erasureCompletedAt = factory.meter(.erasureCompletedAt)
   }
 
   func sample() async {
@@ -86,6 +98,10 @@ struct StatusMetrics: Sendable {
     for provider in pushStatus?.providers ?? [] { set(provider) }
     // An outbox that cannot be read is reported by its view.
     if let waiting = try? await push?.waiting() { pushWaiting.set(Int64(waiting)) }
+    if let erasures = try? await chat.erasureStatus() { set(erasures) }
+    for space in chat.storage.status.spaces {
+      factory.meter(.freeBytes, ("directory", space.part.rawValue)).set(Double(space.freeBytes))
+    }
     try? await NIOThreadPool.singleton.runIfActive { sampleFiles() }
   }
 
@@ -94,6 +110,13 @@ struct StatusMetrics: Sendable {
     let storages = chat.readModels.storages + [push?.storage].compactMap { $0 }
     for storage in storages { views[storage.name]?.set(storage) }
     if let segments = try? log.segmentsToSeal() { segmentsToSeal.set(Int64(segments)) }
+  }
+
+  private func set(_ erasures: ErasureStatus) {
+    let held = min(erasure.heldCount, erasures.pending)
+    erasuresHeld.set(Int64(held))
+    erasuresRunning.set(Int64(erasures.pending - held))
+    erasureCompletedAt.set(Double(erasures.lastCompleted?.milliseconds ?? 0) / 1000)
   }
 
   private func set(_ provider: PushProviderStatus) {
