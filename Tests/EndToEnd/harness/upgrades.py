@@ -35,6 +35,7 @@ UNCOMPARED = {
     "/", "/healthz", "/readyz", "/openapi.yaml", "/v1/sync/stream", "/v1/sync/socket", "/v1/media/{mediaId}/thumbnail",
     "/v1/invites/{token}", "/v1/rooms/{roomId}/invites", "/v1/workspaces/{workspaceId}/invites"}
 QUERIES = {"/v1/search": "?q=kettle", "/v1/admin/users": f"?externalId={EXTERNAL_ID}", "/v1/admin/push/explain": None}
+NO_ROUTE = ("route_not_found", "method_not_allowed")
 # The whole state of one user is enough; other endpoints show that of the others.
 WHO_SYNCS = ["Ben"]
 POSITIONS = ("position", "revision")
@@ -84,10 +85,12 @@ def record(data: pathlib.Path, origin: dict) -> dict:
         story.server = story.users.server = server
         story.work()
         story.follow()
+        responses = [read(story.users, name, path) for name, path in requests_of(story)]
         expected = {
             "origin": origin, "users": story.users.ids, "tokens": story.tokens, "cursor": story.cursor,
             "treeHead": head, "room": story.group, "retries": [retried(story.users, each) for each in story.commands],
-            "responses": [read(story.users, name, path) for name, path in requests_of(story)],
+            # An earlier version does not have the routes that were added since.
+            "responses": [each for each in responses if each["body"].get("code") not in NO_ROUTE],
         }
         until_notified(server)
         return expected
