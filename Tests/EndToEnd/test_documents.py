@@ -163,13 +163,17 @@ def commands_of(text: str) -> str:
     return "\n".join(lines[shell[0] : shell[-1] + 1]) + "\n"
 
 
-def paste(commands: str, folder: pathlib.Path, server: Server) -> str:
+SHELLS = ("bash", "zsh")
+
+
+def paste(commands: str, folder: pathlib.Path, server: Server, shell: str) -> str:
     """Runs the commands unchanged except for the address, because a test has its own port. The last one must follow until
     curl's time is up, however slow the machine is."""
+    assert not re.search(r"^\s*#|--json", commands, re.MULTILINE), "not for an interactive zsh, or an older curl"
     assert commands.count("|| echo") == 1, f"no stream is followed:\n{commands}"
     commands = commands.replace("|| echo", f"|| [ $? -eq {CURL_TIMEOUT} ]")
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", commands], cwd=folder, capture_output=True, text=True, timeout=600,
+        [shell, "-euo", "pipefail", "-c", commands], cwd=folder, capture_output=True, text=True, timeout=600,
         env=os.environ | {"HANSARD_DATA": str(server.data)},
     )
     assert done.returncode == 0, f"{commands}\n{done.stdout}\n{done.stderr}"
@@ -182,7 +186,8 @@ def check_conversation(output: str, unread: int = 1) -> None:
     assert counts and int(counts[-1]) == unread, f"the last response does not show {unread} unread messages:\n{output}"
 
 
-def test_what_the_server_prints_can_be_pasted(tmp_path):
+@pytest.mark.parametrize("shell", SHELLS)
+def test_what_the_server_prints_can_be_pasted(tmp_path, shell):
     server = Server(tmp_path / "hansard-data").start()
     try:
         deadline = time.monotonic() + SHOWN_SECONDS
@@ -194,9 +199,9 @@ def test_what_the_server_prints_can_be_pasted(tmp_path):
         assert server.url in shown, "the output does not say where the server listens"
         commands = commands_of(shown)
         assert "curl" in commands and server.url in commands
-        check_conversation(paste(commands, tmp_path, server))
+        check_conversation(paste(commands, tmp_path, server, shell))
         # With what Alice wrote while Bob followed.
-        check_conversation(paste(commands, tmp_path, server), unread=2)
+        check_conversation(paste(commands, tmp_path, server, shell), unread=2)
         server.restart()
         wait_until(lambda: server.output.read_text().count("Hansard listens") == 2, "the second start prints nothing")
         assert server.output.read_text().count("paste them") == 1, "the data is not new any more"
@@ -204,15 +209,17 @@ def test_what_the_server_prints_can_be_pasted(tmp_path):
         server.end()
 
 
-def test_what_the_readme_shows_can_be_pasted(tmp_path):
+@pytest.mark.parametrize("shell", SHELLS)
+def test_what_the_readme_shows_can_be_pasted(tmp_path, shell):
     readme = (ROOT / "README.md").read_text()
-    blocks = [block for block in re.findall(r"```(?:sh|bash|console)?\n(.*?)```", readme, re.DOTALL) if "curl" in block]
+    blocks = [block for block in re.findall(r"```(?:sh|bash|console)?\n(.*?)```", readme, re.DOTALL)
+              if "curl" in block or "call " in block]
     assert blocks, "README.md shows no curl commands"
     server = Server(tmp_path / "hansard-data").start()
     try:
         commands = "\n".join(blocks)
         assert "127.0.0.1:8080" in commands
-        check_conversation(paste(commands.replace("127.0.0.1:8080", f"127.0.0.1:{server.port}"), tmp_path, server))
+        check_conversation(paste(commands.replace("127.0.0.1:8080", f"127.0.0.1:{server.port}"), tmp_path, server, shell))
     finally:
         server.end()
 

@@ -5,25 +5,29 @@ import Foundation
 struct FirstConversation {
   let url: String
 
+  /// They run in bash and zsh, with any curl. They have no comments: zsh, the shell of macOS, does not take them when it is
+  /// used interactively.
   var text: String {
     let (alice, bob, room, message, later) = (id(), id(), id(), id(), id())
     let mark = alice.prefix(8)
     return """
-      # Register two users and log in.
       H=\(url)
-      curl -s --json '{"id":"\(alice)","nickname":"Alice","email":"alice-\(mark)@example.org","password":"red kettle on the hob"}' $H/v1/accounts; echo
-      curl -s --json '{"id":"\(bob)","nickname":"Bob","email":"bob-\(mark)@example.org","password":"blue kettle on the hob"}' $H/v1/accounts; echo
-      ALICE=$(curl -s --json '{"email":"alice-\(mark)@example.org","password":"red kettle on the hob"}' $H/v1/sessions | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')
-      BOB=$(curl -s --json '{"email":"bob-\(mark)@example.org","password":"blue kettle on the hob"}' $H/v1/sessions | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')
-      # Alice creates a room and an invite; Bob joins with the invite.
-      curl -s -H "Authorization: Bearer $ALICE" --json '{"id":"\(room)","name":"tea"}' $H/v1/rooms; echo
-      INVITE=$(curl -s -H "Authorization: Bearer $ALICE" --json '{"maxUses":1}' $H/v1/rooms/\(room)/invites | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
-      curl -s -H "Authorization: Bearer $BOB" -X POST $H/v1/invites/$INVITE/accept; echo
-      # Alice sends a message; Bob has one unread.
-      curl -s -H "Authorization: Bearer $ALICE" -X PUT --json '{"text":"The kettle is on."}' $H/v1/rooms/\(room)/messages/\(message); echo
-      curl -s -H "Authorization: Bearer $BOB" $H/v1/badge; echo
-      # Bob follows for three seconds; Alice sends another message after one.
-      (sleep 1; curl -s -o /dev/null -H "Authorization: Bearer $ALICE" -X PUT --json '{"text":"Tea is ready."}' $H/v1/rooms/\(room)/messages/\(later)) &
+      call() { curl -sS -X "$1" "$H$2" ${3:+-H} ${3:+"Authorization: Bearer $3"} ${4:+-H} ${4:+"Content-Type: application/json"} ${4:+-d} ${4:+"$4"}; echo; }
+      field() { sed "s/.*\\"$1\\":\\"\\([^\\"]*\\)\\".*/\\1/"; }
+      echo; echo "Register two users and log in:"
+      call POST /v1/accounts '' '{"id":"\(alice)","nickname":"Alice","email":"alice-\(mark)@example.org","password":"red kettle on the hob"}'
+      call POST /v1/accounts '' '{"id":"\(bob)","nickname":"Bob","email":"bob-\(mark)@example.org","password":"blue kettle on the hob"}'
+      ALICE=$(call POST /v1/sessions '' '{"email":"alice-\(mark)@example.org","password":"red kettle on the hob"}' | field accessToken)
+      BOB=$(call POST /v1/sessions '' '{"email":"bob-\(mark)@example.org","password":"blue kettle on the hob"}' | field accessToken)
+      echo; echo "Alice creates a room and an invite; Bob joins with the invite:"
+      call POST /v1/rooms "$ALICE" '{"id":"\(room)","name":"tea"}'
+      INVITE=$(call POST /v1/rooms/\(room)/invites "$ALICE" '{"maxUses":1}' | field token)
+      call POST "/v1/invites/$INVITE/accept" "$BOB"
+      echo; echo "Alice sends a message; Bob has one unread:"
+      call PUT /v1/rooms/\(room)/messages/\(message) "$ALICE" '{"text":"The kettle is on."}'
+      call GET /v1/badge "$BOB"
+      echo; echo "Bob follows for three seconds; Alice sends another message after one:"
+      (sleep 1; call PUT /v1/rooms/\(room)/messages/\(later) "$ALICE" '{"text":"Tea is ready."}' >/dev/null) &
       curl -sN -m 3 -H "Authorization: Bearer $BOB" "$H/v1/sync/stream?include=message" || echo
       """
   }
