@@ -171,7 +171,7 @@ let package = Package(
 
     // Measures the processor time of work in tests.
     .target(name: "ProcessorTime", path: "Tests/ProcessorTime", swiftSettings: settings),
-    // The simulation that tests the log, and the tool that runs it for longer and measures the log.
+    // The simulation that tests the log, with the random numbers of all tests, and the tool that runs it for longer and measures the log.
     .target(
       name: "EventLogSimulation", dependencies: ["ChatPrimitives", "EventLog"], path: "Tests/EventLogSimulation",
       swiftSettings: settings),
@@ -188,8 +188,11 @@ let package = Package(
       dependencies: ["ServerMetrics", .product(name: "CoreMetrics", package: "swift-metrics")],
       swiftSettings: settings),
     .testTarget(name: "ChatPrimitivesTests", dependencies: ["ChatPrimitives"], swiftSettings: settings),
-    .testTarget(name: "ChatProtocolTests", dependencies: ["ChatProtocol", "ChatPrimitives"], swiftSettings: settings),
-    .testTarget(name: "SocketProtocolsTests", dependencies: ["SocketProtocols"], swiftSettings: settings),
+    .testTarget(
+      name: "ChatProtocolTests", dependencies: ["ChatProtocol", "ChatPrimitives", "EventLogSimulation"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SocketProtocolsTests", dependencies: ["SocketProtocols", "EventLogSimulation"], swiftSettings: settings),
     .testTarget(name: "ChatDomainTests", dependencies: ["ChatDomain", "ChatPrimitives"], swiftSettings: settings),
     .testTarget(
       name: "EventLogTests", dependencies: ["EventLog", "EventLogSimulation", "ChatPrimitives"],
@@ -208,7 +211,7 @@ let package = Package(
     .testTarget(
       name: "ChatProjectionsTests",
       dependencies: [
-        "ChatProjections", "EventStore", "ChatDomain", "ChatPrimitives",
+        "ChatProjections", "EventStore", "EventLogSimulation", "ChatDomain", "ChatPrimitives",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings),
@@ -242,7 +245,8 @@ let package = Package(
     .testTarget(
       name: "ChatPushTests",
       dependencies: [
-        "ChatPush", "ChatService", "ChatProjections", "EventStore", "ChatDomain", "ChatPrimitives",
+        "ChatPush", "ChatService", "ChatProjections", "EventStore", "EventLogSimulation", "ChatDomain",
+        "ChatPrimitives",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "JWTKit", package: "jwt-kit"),

@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import EventLogSimulation
 
 @testable import ChatProjections
 
@@ -34,11 +35,11 @@ struct ConversationHistory {
   private(set) var threads: [UInt64: [Message?]] = [:]
   private(set) var markers: [UserID: UInt64] = [:]
   private(set) var followers: [UInt64: [UserID: Follower]] = [:]
-  private var random: SeededGenerator
+  private var random: SeededRandom
   private var nextNumber: UInt64 = 1000
 
   init(seed: UInt64, events count: Int) {
-    random = SeededGenerator(seed: seed)
+    random = SeededRandom(seed: seed)
     for (index, user) in users.enumerated() { script.register(user, "user \(index)") }
     script.create(room, by: users[0])
     markers[users[0]] = 0

@@ -75,18 +75,3 @@ extension ID {
   /// IDs for tests: small numbers, which are easy to read when a test fails.
   static func numbered(_ number: UInt64) -> ID { ID(UUIDBytes(high: 0x1111_0000_0000_4000, low: 1 << 63 | number)) }
 }
-
-/// SplitMix64: the same seed gives the same history everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ mixed >> 31
-  }
-}

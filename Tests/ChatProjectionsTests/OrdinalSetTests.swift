@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import EventLogSimulation
 import GRDB
 import Testing
 
@@ -34,7 +35,7 @@ import Testing
 
   @Test("counts equal a naive count around every edge", arguments: [1, 5, 1000])
   func edges(batch: Int) throws {
-    var random = SeededGenerator(seed: 11)
+    var random = SeededRandom(seed: 11)
     var members = Set(Self.edges)
     for _ in 0..<300 { members.insert(UInt64.random(in: 1...40_000_000, using: &random)) }
     for ordinal in 1...200 as ClosedRange<UInt64> where ordinal % 3 == 0 { members.insert(ordinal) }
@@ -71,7 +72,7 @@ import Testing
 
   @Test("ordinals that are added and removed leave the same rows, in one batch or in many", arguments: [1, 7, 400])
   func comesAndGoes(batch: Int) throws {
-    var random = SeededGenerator(seed: 12)
+    var random = SeededRandom(seed: 12)
     let steps = (0..<400).map { _ in UInt64.random(in: 1...300, using: &random) * 50 }
     let queue = try DatabaseQueue()
     try queue.write(OrdinalSet.createTable)

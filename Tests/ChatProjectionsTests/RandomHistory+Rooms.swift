@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import EventLogSimulation
 
 // Rooms, their members and invites, and workspaces.
 extension RandomHistory {

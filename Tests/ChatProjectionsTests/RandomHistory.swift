@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import EventLogSimulation
 
 /// A random history of users and rooms from a seed. It also has the state after these events, and a list of all
 /// messages, without any read model.
@@ -21,9 +22,9 @@ struct RandomHistory {
   /// The reporters of resolved reports.
   var resolvedReports: [RoomID: [ReportID: UserID]] = [:]
 
-  var random: SeededGenerator
+  var random: SeededRandom
   /// Of blocks alone, so that a seed gives the same history as without them.
-  private var blockRandom: SeededGenerator
+  private var blockRandom: SeededRandom
   private var steps = 0
   private var nextNumber: UInt64 = 1000
   /// The remaining events of the room and the workspace that are deleted at the end.
@@ -38,8 +39,8 @@ struct RandomHistory {
   var events: [RecordedEvent] { script.events }
 
   init(seed: UInt64, events count: Int, users: Int = 8, rooms: Int = 5) {
-    random = SeededGenerator(seed: seed)
-    blockRandom = SeededGenerator(seed: seed &+ 1_000)
+    random = SeededRandom(seed: seed)
+    blockRandom = SeededRandom(seed: seed &+ 1_000)
     userIDs = (1...UInt64(users)).map { .numbered($0) }
     roomIDs = (100...UInt64(99 + rooms)).map { .numbered($0) }
     for (index, user) in userIDs.enumerated() { register(user, index) }

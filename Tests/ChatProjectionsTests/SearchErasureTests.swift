@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import EventLogSimulation
 import EventStore
 import Foundation
 import GRDB
@@ -58,7 +59,7 @@ import Testing
 
   /// A word that shares no part with another. FTS5 only stores the part of a word that differs from the word before it.
   private func secret(_ number: Int) -> String {
-    var random = SeededGenerator(seed: UInt64(number + 1))
+    var random = SeededRandom(seed: UInt64(number + 1))
     let letters = Array("abcdefghijklmnopqrstuvwxyz")
     return String((0..<24).compactMap { _ in letters.randomElement(using: &random) })
   }

@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import EventLogSimulation
 import Foundation
 import GRDB
 import Testing
@@ -14,15 +15,15 @@ import Testing
   private static let korean = ["회의", "회의실", "안녕하세요", "집", "집에", "우리집", "시간", "ㅋㅋ"]
 
   /// Messages, edits, deletions, and users who join and leave.
-  private func history(seed: UInt64, steps: Int) -> (SearchScript, SeededGenerator) {
-    var random = SeededGenerator(seed: seed)
+  private func history(seed: UInt64, steps: Int) -> (SearchScript, SeededRandom) {
+    var random = SeededRandom(seed: seed)
     var script = SearchScript()
     for (index, room) in Self.rooms.enumerated() { script.open(room, Self.users[index], Self.users[4]) }
     for _ in 0..<steps { step(&script, &random) }
     return (script, random)
   }
 
-  private func step(_ script: inout SearchScript, _ random: inout SeededGenerator) {
+  private func step(_ script: inout SearchScript, _ random: inout SeededRandom) {
     guard let room = Self.rooms.randomElement(using: &random), let user = Self.users.randomElement(using: &random),
       !script.closed.contains(room)
     else {
@@ -59,7 +60,7 @@ import Testing
     }
   }
 
-  private func text(_ random: inout SeededGenerator) -> String {
+  private func text(_ random: inout SeededRandom) -> String {
     let words = (0..<(1 + random.next() % 6)).compactMap { _ in (Self.latin + Self.korean).randomElement(using: &random)
     }
     let text = words.joined(separator: [" ", ", ", "\n", "… "].randomElement(using: &random) ?? " ")

@@ -1,3 +1,4 @@
+import EventLogSimulation
 import Foundation
 import Testing
 
@@ -40,7 +41,7 @@ import Testing
 
   /// Compares numbers of every length with Foundation's parsing, which the first versions used.
   @Test func numbersMatchFoundation() throws {
-    var generator = SeededGenerator(state: 10)
+    var generator = SeededRandom(seed: 10)
     for _ in 0..<3_000 {
       let number = Self.number(&generator)
       let expected = try Self.foundation(number)
@@ -48,7 +49,7 @@ import Testing
     }
   }
 
-  private static func number(_ generator: inout SeededGenerator) -> String {
+  private static func number(_ generator: inout SeededRandom) -> String {
     func digits(_ count: ClosedRange<Int>) -> String {
       let zeros = Bool.random(using: &generator)
       return (0..<Int.random(in: count, using: &generator)).map { _ in
@@ -91,18 +92,5 @@ import Testing
   @Test func otherCodersAreRefused() {
     #expect(throws: EncodingError.self) { try JSONEncoder().encode([CanonicalJSON.null]) }
     #expect(throws: DecodingError.self) { try JSONDecoder().decode([CanonicalJSON].self, from: Data("[1]".utf8)) }
-  }
-}
-
-/// SplitMix64, which gives the same numbers in every run.
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ mixed >> 31
   }
 }

@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import EventLogSimulation
 import Foundation
 import GRDB
 import Testing
@@ -306,7 +307,7 @@ private func company() -> Script {
 
   /// A random history of all events that matter to push.
   private func randomHistory(seed: UInt64, count: Int) -> [RecordedEvent] {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     var script = company()
     script.create(cake, by: carla, ben)
     script.baseline()

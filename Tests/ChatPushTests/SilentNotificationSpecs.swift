@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import EventLogSimulation
 import Testing
 
 @testable import ChatPush
@@ -189,7 +190,7 @@ struct SilentNotificationSpecs {
     "in any order, each is sent or replaced by a newer one, at most one each second, and the last badge is the newest",
     arguments: 1...40)
   func anyOrder(seed: UInt64) {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     var queues = PerDeviceQueues()
     var (now, position) = (start, UInt64(0))
     var replaced: [PushNotificationKey] = []

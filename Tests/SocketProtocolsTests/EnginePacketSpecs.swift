@@ -1,3 +1,4 @@
+import EventLogSimulation
 import Testing
 
 @testable import SocketProtocols
@@ -75,7 +76,7 @@ import Testing
 
   @Test("random packets survive a payload and a WebSocket", arguments: 0..<200 as Range<UInt64>)
   func roundTrip(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     let packets = (0..<Int.random(in: 1...20, using: &random)).map { _ in random.enginePacket() }
     let body = EnginePayload.encode(packets.map(\.encoded))
     #expect(try EnginePayload.decode(body, maximumBytes: body.count, maximumPackets: packets.count) == packets)
@@ -109,7 +110,7 @@ import Testing
   }
 }
 
-extension SeededGenerator {
+extension SeededRandom {
   mutating func enginePacket() -> EnginePacket {
     switch Int.random(in: 0...7, using: &self) {
     case 0: .open(utf8("{\"sid\":\"a\"}"))

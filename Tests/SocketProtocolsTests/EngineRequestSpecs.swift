@@ -1,3 +1,4 @@
+import EventLogSimulation
 import Testing
 
 @testable import SocketProtocols
@@ -60,7 +61,7 @@ import Testing
 
   @Test("an ID is 128 bits in 22 characters that need no escape", arguments: 0..<50 as Range<UInt64>)
   func ids(seed: UInt64) {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     let id = EngineSessionID(random: random.next(), random.next())
     #expect(EngineSessionID(id.text) == id)
     #expect(EngineSessionID(random: 0, seed).text != EngineSessionID(random: seed + 1, seed).text)

@@ -1,3 +1,4 @@
+import EventLogSimulation
 import Testing
 
 @testable import SocketProtocols
@@ -28,7 +29,7 @@ import Testing
 
 /// A session, a random client and application, and what both have seen.
 private struct EngineRun {
-  private var random: SeededGenerator
+  private var random: SeededRandom
   private var session: EngineSession
   private var now = Duration.zero
   private var sent: [String] = []
@@ -42,7 +43,7 @@ private struct EngineRun {
   private(set) var kinds: Set<String> = []
 
   init(seed: UInt64) {
-    random = SeededGenerator(seed: seed)
+    random = SeededRandom(seed: seed)
     hasSocket = Bool.random(using: &random)
     (session, _) = EngineSession.open(
       id: EngineSessionID(random: 0, seed), transport: hasSocket ? .websocket : .polling, limits: .conformance,

@@ -1,3 +1,4 @@
+import EventLogSimulation
 import Testing
 
 @testable import SocketProtocols
@@ -51,7 +52,7 @@ import Testing
 
   @Test("random bytes between ASCII are judged as by the standard library", arguments: 0..<200 as Range<UInt64>)
   func agreesOnRandomBytes(seed: UInt64) {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     var bytes = utf8(random.text(.random(in: 0...40, using: &random)))
     for _ in 0..<Int.random(in: 0...2, using: &random) where !bytes.isEmpty {
       bytes[.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)

@@ -1,3 +1,4 @@
+import EventLogSimulation
 import Testing
 
 @testable import SocketProtocols
@@ -94,7 +95,7 @@ import Testing
 
   @Test("a text that is quoted is a string with this text", arguments: 0..<100 as Range<UInt64>)
   func quotes(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     let text = random.text(12) + "\u{0}\u{1f}\r"
     let arguments = SocketArguments(event: text)
     #expect(arguments.name == text)

@@ -1,3 +1,4 @@
+import EventLogSimulation
 import Testing
 
 @testable import SocketProtocols
@@ -209,7 +210,7 @@ func arguments(_ elements: String..., attachments: [[UInt8]] = []) -> SocketArgu
 
   @Test("random packets survive their bytes, one after the other", arguments: 0..<300 as Range<UInt64>)
   func roundTrip(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     var decoder = SocketPacketDecoder(limits: .small)
     for _ in 0..<5 {
       let packet = random.socketPacket()
@@ -236,7 +237,7 @@ extension SocketPacket {
   }
 }
 
-extension SeededGenerator {
+extension SeededRandom {
   mutating func socketPacket() -> SocketPacket {
     let name = "/" + text(3).filter { $0 != "," }
     let namespace = Bool.random(using: &self) ? .main : SocketNamespace(name) ?? .main

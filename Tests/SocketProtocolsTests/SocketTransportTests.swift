@@ -1,3 +1,4 @@
+import EventLogSimulation
 import Testing
 
 @testable import SocketProtocols
@@ -40,7 +41,7 @@ import Testing
 
   @Test("polling, WebSocket and an upgrade at any place give the same events", arguments: 0..<30 as Range<UInt64>)
   func sameEvents(seed: UInt64) {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     let events = (0..<4).map { _ in SocketPacket(.event(random.socketArguments(), nil)) }
     let packets = ([SocketPacket(.connect(nil))] + events).flatMap(\.encoded)
     let expected: [SocketSession.Action] =

@@ -1,3 +1,4 @@
+import EventLogSimulation
 import Testing
 
 @testable import SocketProtocols
@@ -47,7 +48,7 @@ import Testing
 
   @Test("random messages, fragments and control frames arrive in order", arguments: 0..<200 as Range<UInt64>)
   func randomMessages(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     var frames: [ClientFrame] = []
     var expected: [WebSocketMessages.Output] = []
     for _ in 0..<10 {
