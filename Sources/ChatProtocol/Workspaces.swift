@@ -5,15 +5,18 @@ public struct CreateWorkspaceRequest: RequestObject {
   /// Chosen by the client, so that a retry is recognized.
   public let id: WorkspaceID?
   public let name: String
+  public let topic: String?
 
-  public init(id: WorkspaceID? = nil, name: String) {
+  public init(id: WorkspaceID? = nil, name: String, topic: String? = nil) {
     self.id = id
     self.name = name
+    self.topic = topic
   }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case id
     case name
+    case topic
   }
 }
 

@@ -54,9 +54,28 @@ struct WorkspaceSpecs {
 
   @Test("the length of a topic, in bytes", arguments: [(0, true), (1023, true), (1024, true), (1025, false)])
   func topicLength(bytes: Int, isAccepted: Bool) {
-    let outcome = workspace()
-      .when(.lifecycle(.edit(WorkspaceEdit(topic: String(repeating: "t", count: bytes)))), by: .user(alice))
-    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.topicTooLong) }
+    let topic = String(repeating: "t", count: bytes)
+    for outcome in [
+      given(WorkspaceDecider.self, []).when(
+        .lifecycle(.create(WorkspaceCreation(name: "office", creator: alice, topic: topic))), by: .user(alice)),
+      workspace().when(.lifecycle(.edit(WorkspaceEdit(topic: topic))), by: .user(alice)),
+    ] {
+      if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.topicTooLong) }
+    }
+  }
+
+  @Test("the topic is part of a creation: another one under the same ID is no repeat")
+  func topicOfCreation() {
+    let creation = WorkspaceCreation(name: "office", creator: alice, topic: "tea")
+    let created = given(
+      WorkspaceDecider.self,
+      [.lifecycle(.created(creation)), .members(.joined(alice, role: .owner, by: .service))]
+    ).with(.ofOffice(and: newcomer))
+    created.when(.lifecycle(.create(creation)), by: .user(alice)).thenAlreadyDone(at: 1)
+    for topic in ["coffee", "", nil] {
+      let other = WorkspaceCreation(name: "office", creator: alice, topic: topic)
+      created.when(.lifecycle(.create(other)), by: .user(alice)).thenRejected(.idInUse)
+    }
   }
 
   @Test("administrators edit, owners delete, members neither, and strangers learn nothing")

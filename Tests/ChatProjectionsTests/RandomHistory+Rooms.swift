@@ -105,7 +105,7 @@ extension RandomHistory {
     record(.members(.joined(owner, role: .owner, by: .service)), of: workspaceID, by: owner)
     let link: InviteID = newID()
     doomedWorkspaceEvents = [
-      .lifecycle(.created(WorkspaceCreation(name: "doomed words", creator: owner))),
+      .lifecycle(.created(WorkspaceCreation(name: "doomed words", creator: owner, topic: "doomed words"))),
       .members(.joined(owner, role: .owner, by: .service)), .lifecycle(.edited(WorkspaceEdit(topic: "doomed words"))),
       .invitations(.invited(other, role: .guest)), .sharing(.inviteCreated(invite(link, .member))),
       .members(.joined(userIDs[2], role: .member, by: .link(link))), .lifecycle(.deleted),

@@ -43,6 +43,18 @@ def test_a_workspace_is_made_once_and_listed_with_the_role_in_it(world, anna, be
         assert [workspace["name"] for workspace in listed] == ["Office", *names]
 
 
+def test_a_workspace_is_made_with_a_topic(anna):
+    body = {"id": new_id(), "name": "Office", "topic": "Tea"}
+    made = anna.post("/v1/workspaces", body)
+    assert made["topic"] == "Tea"
+    assert anna.get(f"/v1/workspaces/{body['id']}") == made
+    assert anna.post("/v1/workspaces", body, expect=200) == made
+    for other in ({"topic": "Coffee"}, {"topic": ""}, {"topic": None}):
+        anna.refused("id_in_use", "POST", "/v1/workspaces", body | other)
+    anna.refused("topic_too_long", "POST", "/v1/workspaces", {"name": "Office", "topic": "x" * 1025})
+    assert anna.post("/v1/workspaces", {"name": "Office", "topic": ""})["topic"] is None
+
+
 def test_name_topic_and_picture(anna, office):
     picture = office.people["Bill"].post("/v1/media", data=b"a picture")["id"]
     changed = office.people["Bill"].patch(office.path, {"name": "Home", "topic": "Tea", "picture": picture})

@@ -70,6 +70,8 @@ private let everyEvent: [ChatEvent] =
         .inviteCreated(
           Invite(id: id(5), tokenHash: [], role: .member, expiresAt: Timestamp(milliseconds: 9), maximumUses: nil)))),
     .room(id(4), .sharing(.inviteRevoked(id(5)))),
+    .workspace(id(10), .lifecycle(.created(WorkspaceCreation(name: "guild", creator: user, topic: "tea")))),
+    .workspace(id(10), .lifecycle(.created(WorkspaceCreation(name: "guild", creator: user, topic: "")))),
     .room(id(4), .members(.joined(user, role: .owner, invite: id(5)))),
     .room(id(4), .members(.joined(user, role: .member, invite: nil))),
     .room(id(4), .members(.added(id(6), role: .member))),

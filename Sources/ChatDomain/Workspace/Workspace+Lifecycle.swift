@@ -12,14 +12,18 @@ package struct WorkspaceCreation: Sendable, Hashable {
   package var name: String
   /// Becomes the owner and first member.
   package var creator: UserID
+  package var topic: String?
 
-  package init(name: String, creator: UserID) {
+  package init(name: String, creator: UserID, topic: String? = nil) {
     self.name = name
     self.creator = creator
+    self.topic = topic
   }
 
+  /// Without a topic, the one that workspaces had before they could be created with a topic.
   package var fingerprint: Fingerprint {
-    Fingerprint(.text("workspace.create"), .text(name), .id(creator.uuid))
+    let plain: [Fingerprint.Field] = [.text("workspace.create"), .text(name), .id(creator.uuid)]
+    return Fingerprint(topic == nil ? plain : plain + [.text(topic)])
   }
 }
 
@@ -54,7 +58,7 @@ extension WorkspaceEvent.Lifecycle: EventFamily {
 
   var textBytes: Int {
     switch self {
-    case .created(let creation): creation.name.byteCount
+    case .created(let creation): creation.name.byteCount + creation.topic.byteCount
     case .edited(let edit): edit.name.byteCount + edit.topic.byteCount
     case .deleted: 0
     }
@@ -103,11 +107,11 @@ extension WorkspaceCommand.Lifecycle: AggregateCommand {
     }
   }
 
-  /// A creation has only one field whose form is checked.
   package var fieldFlaws: [FieldFlaw] {
     switch self {
+    case .create(let creation): creation.fieldFlaws
     case .edit(let edit): edit.fieldFlaws
-    case .create, .delete: []
+    case .delete: []
     }
   }
 
@@ -116,6 +120,15 @@ extension WorkspaceCommand.Lifecycle: AggregateCommand {
     case .create, .delete: lookup.ending = .workspace(workspace)
     case .edit: break
     }
+  }
+}
+
+extension WorkspaceCreation {
+  var fieldFlaws: [FieldFlaw] {
+    var fields = FieldCheck()
+    fields.check("/name") { () throws(Rejection) in try TextRules.workspaceName(name) }
+    if let topic { fields.check("/topic") { () throws(Rejection) in try TextRules.topic(topic) } }
+    return fields.flaws
   }
 }
 
@@ -154,7 +167,7 @@ extension WorkspaceDecider {
       // A retry of the creation finds the workspace deleted.
       throw fingerprint == creation.fingerprint ? .workspaceNotFound : .idInUse
     case .absent:
-      try TextRules.workspaceName(creation.name)
+      try creation.fieldFlaws.requireNone()
       return .record([.lifecycle(.created(creation)), .members(.joined(creation.creator, role: .owner, by: .service))])
     }
   }

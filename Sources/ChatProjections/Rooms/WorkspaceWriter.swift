@@ -69,10 +69,11 @@ struct WorkspaceWriter {
     }
     try run(
       """
-      INSERT INTO workspace (id, version, fingerprint, createdPosition, createdTime, revision, changed, memberCount, name)
-      VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?)
+      INSERT INTO workspace (
+        id, version, fingerprint, createdPosition, createdTime, revision, changed, memberCount, topic, name
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
       """, id, recorded.version.value, creation?.fingerprint, recorded.stamp, recorded.position, recorded.position,
-      creation?.name ?? "")
+      creation?.topic.flatMap { $0.isEmpty ? nil : $0 }, creation?.name ?? "")
   }
 
   private func edit(_ id: WorkspaceID, _ edit: WorkspaceEdit, _ position: LogPosition) throws {

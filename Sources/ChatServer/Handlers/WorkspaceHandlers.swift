@@ -20,7 +20,7 @@ struct WorkspaceHandlers: Sendable {
   ) async throws -> TypedResponse<Workspace> {
     let body = try await body.decoded()
     let name = try CreationName(body.id, of: .workspace, context, chat)
-    let creation = WorkspaceCreation(name: body.name, creator: try context.user)
+    let creation = WorkspaceCreation(name: body.name, creator: try context.user, topic: body.topic)
     let actor = try context.actor
     let outcome = try await name.create {
       try await chat.performWorkspace($0, .lifecycle(.create(creation)), by: actor)
@@ -28,8 +28,9 @@ struct WorkspaceHandlers: Sendable {
     return try JSONBody.receipt(
       outcome.result,
       Workspace(
-        id: name.id, name: body.name, topic: nil, picture: nil, memberCount: 1, role: WorkspaceRole.owner.name,
-        createdAt: outcome.stamp.time, revision: outcome.stamp.position))
+        id: name.id, name: creation.name, topic: creation.topic.flatMap { $0.isEmpty ? nil : $0 }, picture: nil,
+        memberCount: 1, role: WorkspaceRole.owner.name, createdAt: outcome.stamp.time,
+        revision: outcome.stamp.position))
   }
 
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceList> {

@@ -1345,9 +1345,20 @@ nonisolated struct Hansard_V1_WorkspaceCreated: Sendable {
 
   var name: String = String()
 
+  var topic: String {
+    get {_topic ?? String()}
+    set {_topic = newValue}
+  }
+  /// Returns true if `topic` has been explicitly set.
+  var hasTopic: Bool {self._topic != nil}
+  /// Clears the value of `topic`. Subsequent reads from it will return its default value.
+  mutating func clearTopic() {self._topic = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+
+  fileprivate var _topic: String? = nil
 }
 
 /// Kind 301.
@@ -3642,7 +3653,7 @@ nonisolated extension Hansard_V1_LegalHoldPlaced: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Hansard_V1_WorkspaceCreated: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".WorkspaceCreated"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}topic\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3651,20 +3662,29 @@ nonisolated extension Hansard_V1_WorkspaceCreated: SwiftProtobuf.Message, SwiftP
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._topic) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.name.isEmpty {
       try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
     }
+    try { if let v = self._topic {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Hansard_V1_WorkspaceCreated, rhs: Hansard_V1_WorkspaceCreated) -> Bool {
     if lhs.name != rhs.name {return false}
+    if lhs._topic != rhs._topic {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

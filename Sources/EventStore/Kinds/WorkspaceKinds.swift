@@ -19,10 +19,15 @@ extension WorkspaceEvent.Lifecycle: KindFamily {
     write: { event, output in
       guard case .created(let creation) = event else { return }
       output.write(
-        Hansard_V1_WorkspaceCreated.with { $0.name = creation.name }, shows: [("name", .text(creation.name))])
+        Hansard_V1_WorkspaceCreated.with {
+          $0.name = creation.name
+          if let topic = creation.topic { $0.topic = topic }
+        }, shows: .edit(name: creation.name, topic: creation.topic, picture: nil))
     },
     read: { (body: Hansard_V1_WorkspaceCreated, reader) in
-      .created(WorkspaceCreation(name: body.name, creator: try reader.actor()))
+      .created(
+        WorkspaceCreation(
+          name: body.name, creator: try reader.actor(), topic: body.hasTopic ? body.topic : nil))
     })
 
   private static let editedKind = Kind<Self>(

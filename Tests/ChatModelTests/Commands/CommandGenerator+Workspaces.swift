@@ -37,7 +37,7 @@ extension CommandGenerator {
     guard existing < Self.workspaceCount || chance(10) else { return nil }
     let user = anyone()
     let id = Numbered.workspace(model.workspaces.count + (chance(5) ? 0 : 1))
-    return create(id, WorkspaceCreation(name: text(), creator: user))
+    return create(id, WorkspaceCreation(name: text(), creator: user, topic: chance(40) ? text() : nil))
   }
 
   func create(_ id: WorkspaceID, _ creation: WorkspaceCreation) -> Step {

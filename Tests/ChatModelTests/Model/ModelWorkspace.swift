@@ -62,6 +62,7 @@ extension ModelWorkspace {
       self.creation = creation
       created = recorded.stamp
       name = creation.name
+      topic = creation.topic
       revision = recorded.position
     case .lifecycle(.edited(let edit)):
       if let name = edit.name { self.name = name }
