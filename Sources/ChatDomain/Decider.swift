@@ -159,6 +159,9 @@ package protocol Directory: ~Copyable {
   /// The devices that have this token, ordered by user ID and device ID. There is at most one, except in logs that were
   /// written before a token belonged to one device.
   func devices(holding token: PushToken) -> [DeviceReference]
+
+  /// Whether the operator allows new invites that never expire.
+  var allowsInvitesWithoutExpiry: Bool { get }
 }
 
 extension Directory where Self: ~Copyable {

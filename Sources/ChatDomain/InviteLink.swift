@@ -7,11 +7,12 @@ package struct InviteLink<GivenRole: InvitableRole>: Sendable, Hashable {
   package var tokenHash: [UInt8]
   /// The role of a user who joins with the link.
   package var role: GivenRole
-  package var expiresAt: Timestamp
+  /// Nil if it never expires.
+  package var expiresAt: Timestamp?
   /// How many users may join with it; nil means no limit.
   package var maximumUses: UInt32?
 
-  package init(id: InviteID, tokenHash: [UInt8], role: GivenRole, expiresAt: Timestamp, maximumUses: UInt32?) {
+  package init(id: InviteID, tokenHash: [UInt8], role: GivenRole, expiresAt: Timestamp?, maximumUses: UInt32?) {
     self.id = id
     self.tokenHash = tokenHash
     self.role = role
@@ -21,16 +22,20 @@ package struct InviteLink<GivenRole: InvitableRole>: Sendable, Hashable {
 
   package var fingerprint: Fingerprint {
     Fingerprint(
-      .id(id.uuid), .number(Int64(role.rawValue)), .number(expiresAt.milliseconds),
+      .id(id.uuid), .number(Int64(role.rawValue)), .number(expiresAt?.milliseconds),
       .number(maximumUses.map(Int64.init)))
   }
 }
 
 extension InviteLink {
+  package func isExpired(at time: Timestamp) -> Bool { expiresAt.map { $0 <= time } ?? false }
+
   /// Checks that the expiry and the number of uses are within the limits.
   func requireForm(at time: Timestamp) throws(Rejection) {
-    let latest = time.adding(milliseconds: Limits.inviteLifetimeMilliseconds)
-    guard expiresAt > time, expiresAt <= latest else { throw .inviteExpiryOutOfRange }
+    if let expiresAt {
+      let latest = time.adding(milliseconds: Limits.inviteLifetimeMilliseconds)
+      guard expiresAt > time, expiresAt <= latest else { throw .inviteExpiryOutOfRange }
+    }
     if let maximumUses {
       guard maximumUses >= 1, maximumUses <= Limits.inviteUses else { throw .inviteUsesOutOfRange }
     }
@@ -69,7 +74,7 @@ package struct InviteLinkState<GivenRole: InvitableRole>: Sendable, Hashable {
   }
 
   /// Neither revoked nor expired. A used-up invite still counts as live, so that its uses can be read.
-  package func isLive(at time: Timestamp) -> Bool { revoked == nil && time < invite.expiresAt }
+  package func isLive(at time: Timestamp) -> Bool { revoked == nil && !invite.isExpired(at: time) }
 
   package var isUsedUp: Bool { invite.maximumUses.map { uses >= UInt64($0) } ?? false }
 

@@ -86,6 +86,7 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case languageMalformed = "language_malformed"
   case quietHoursMalformed = "quiet_hours_malformed"
   case inviteExpiryOutOfRange = "invite_expiry_out_of_range"
+  case inviteExpiryRequired = "invite_expiry_required"
   case inviteUsesOutOfRange = "invite_uses_out_of_range"
   case inviteRoleNotAllowed = "invite_role_not_allowed"
   case mediaNameMalformed = "media_name_malformed"

@@ -4,14 +4,14 @@ public import ChatPrimitives
 public struct CreateInviteRequest: RequestObject {
   /// Chosen by the client, so that a retry is recognized.
   public let id: InviteID?
-  /// If absent, seven days from now.
-  public let expiresAt: Timestamp?
+  /// Null for an invite that never expires; if absent, seven days from now.
+  public let expiresAt: Timestamp??
   /// If absent, as many as the room can have.
   public let maxUses: Int?
   /// If absent, `member`.
   public let role: String?
 
-  public init(id: InviteID? = nil, expiresAt: Timestamp? = nil, maxUses: Int? = nil, role: String? = nil) {
+  public init(id: InviteID? = nil, expiresAt: Timestamp?? = nil, maxUses: Int? = nil, role: String? = nil) {
     self.id = id
     self.expiresAt = expiresAt
     self.maxUses = maxUses
@@ -24,6 +24,16 @@ public struct CreateInviteRequest: RequestObject {
     case maxUses
     case role
   }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    id = try container.decodeIfPresent(InviteID.self, forKey: .id)
+    expiresAt =
+      container.contains(.expiresAt)
+      ? .some(try container.decodeIfPresent(Timestamp.self, forKey: .expiresAt)) : .none
+    maxUses = try container.decodeIfPresent(Int.self, forKey: .maxUses)
+    role = try container.decodeIfPresent(String.self, forKey: .role)
+  }
 }
 
 /// An invite link to a room, as users who may share the room see it.
@@ -34,14 +44,15 @@ public struct Invite: ResponseObject {
   /// The app's own link, which contains the token.
   public var link: String
   public var role: String
-  public var expiresAt: Timestamp
+  /// Null if the invite never expires.
+  @Nullable public var expiresAt: Timestamp?
   @Nullable public var maxUses: Int?
   public var uses: Int
   @Nullable public var revokedAt: Timestamp?
   public var position: LogPosition
 
   public init(
-    id: InviteID, roomId: RoomID, token: String, link: String, role: String, expiresAt: Timestamp, maxUses: Int?,
+    id: InviteID, roomId: RoomID, token: String, link: String, role: String, expiresAt: Timestamp?, maxUses: Int?,
     uses: Int, revokedAt: Timestamp?, position: LogPosition
   ) {
     self.id = id
@@ -80,13 +91,14 @@ public struct InvitePreview: ResponseObject {
   public var memberCount: Int
   /// The role that the invite gives.
   public var role: String
-  public var expiresAt: Timestamp
+  /// Null if the invite never expires.
+  @Nullable public var expiresAt: Timestamp?
   /// Null if a service made the invite for itself.
   @Nullable public var inviter: User?
 
   public init(
     roomId: RoomID?, workspaceId: WorkspaceID?, name: String, topic: String?, picture: MediaID?, memberCount: Int,
-    role: String, expiresAt: Timestamp, inviter: User?
+    role: String, expiresAt: Timestamp?, inviter: User?
   ) {
     self.roomId = roomId
     self.workspaceId = workspaceId

@@ -103,7 +103,7 @@ struct FingerprintSpecs {
       .lifecycle(.edit(RoomEdit(topic: "tea", custom: "1"))),
       .sharing(.createInvite(.giving())),
       .sharing(.createInvite(.giving(.administrator))), .sharing(.createInvite(.giving(id: id(31)))),
-      .sharing(.createInvite(.giving(until: dawn))),
+      .sharing(.createInvite(.giving(until: dawn))), .sharing(.createInvite(.giving(until: nil))),
       .sharing(.createInvite(.giving(uses: 1))), .sharing(.revokeInvite(link)), .sharing(.revokeInvite(id(31))),
       .sharing(.acceptInvite(link)),
       .sharing(.acceptInvite(id(31))), .members(.join), .members(.add(dave)), .members(.add(carol)),

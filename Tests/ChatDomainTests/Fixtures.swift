@@ -117,7 +117,7 @@ extension RoomCreation {
 
 extension WorkspaceInvite {
   static func into(
-    _ role: WorkspaceRole = .member, id: InviteID = link, until expiry: Timestamp = noon.adding(milliseconds: 60_000),
+    _ role: WorkspaceRole = .member, id: InviteID = link, until expiry: Timestamp? = noon.adding(milliseconds: 60_000),
     uses: UInt32? = nil
   ) -> WorkspaceInvite {
     WorkspaceInvite(
@@ -127,7 +127,7 @@ extension WorkspaceInvite {
 
 extension Invite {
   static func giving(
-    _ role: Role = .member, id: InviteID = link, until expiry: Timestamp = noon.adding(milliseconds: 60_000),
+    _ role: Role = .member, id: InviteID = link, until expiry: Timestamp? = noon.adding(milliseconds: 60_000),
     uses: UInt32? = nil
   ) -> Invite {
     Invite(

@@ -320,6 +320,7 @@ struct RejectionSpecs {
     },
     .inviteRevoked: { accepting([.sharing(.inviteCreated(.giving())), .sharing(.inviteRevoked(link))]) },
     .inviteExpiryOutOfRange: { room([], .sharing(.createInvite(.giving(until: noon)))) },
+    .inviteExpiryRequired: { room([], .sharing(.createInvite(.giving(until: nil)))) },
     .inviteUsesOutOfRange: { room([], .sharing(.createInvite(.giving(uses: 0)))) },
     .inviteRoleNotAllowed: { room([], .sharing(.createInvite(.giving(.owner)))) },
     .invitesExhausted: {

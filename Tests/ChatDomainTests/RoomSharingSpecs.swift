@@ -45,6 +45,29 @@ struct RoomSharingSpecs {
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.inviteExpiryOutOfRange) }
   }
 
+  @Test("an invite never expires only where the operator allows it; it counts as valid until it is revoked")
+  func noExpiry() {
+    let lasting = RoomCommand.sharing(.createInvite(.giving(until: nil)))
+    given(RoomDecider.self, teaRoom).when(lasting, by: .user(alice)).thenRejected(.inviteExpiryRequired)
+    var allowing = directory
+    allowing.allowsInvitesWithoutExpiry = true
+    given(RoomDecider.self, teaRoom).with(allowing).when(lasting, by: .user(alice))
+      .thenRecorded(.sharing(.inviteCreated(.giving(until: nil))))
+    // A retry succeeds even after the operator has changed the setting.
+    shared(.giving(until: nil)).when(lasting, by: .user(alice)).thenAlreadyDone(at: 6)
+    shared(.giving(until: nil)).when(.sharing(.createInvite(.giving())), by: .user(alice)).thenRejected(.idInUse)
+    shared().when(lasting, by: .user(alice)).thenRejected(.idInUse)
+    let late = noon.adding(milliseconds: 100 * Limits.inviteLifetimeMilliseconds)
+    shared(.giving(until: nil)).when(.sharing(.acceptInvite(link)), by: .user(newcomer, at: late)).thenAccepted()
+    shared(.giving(until: nil), then: [.sharing(.inviteRevoked(link))])
+      .when(.sharing(.acceptInvite(link)), by: .user(newcomer)).thenRejected(.inviteRevoked)
+    let many = (0..<UInt64(Limits.invitesPerRoom)).map {
+      RoomEvent.sharing(.inviteCreated(.giving(id: id(1000 + $0), until: nil)))
+    }
+    given(RoomDecider.self, teaRoom + many).with(allowing).when(lasting, by: .user(alice, at: late))
+      .thenRejected(.tooManyInvites)
+  }
+
   @Test(
     "how often an invite can be accepted",
     arguments: [

@@ -141,6 +141,7 @@ struct TestDirectory: Directory {
   /// The members of each workspace.
   var workspaces: [WorkspaceID: [UserID: WorkspaceRole]] = [:]
   var rooms: [RoomID: Room] = [:]
+  var allowsInvitesWithoutExpiry = false
 
   func user(withEmail email: String) -> UserID? { emails[email] }
   func user(withExternalID externalID: String) -> UserID? { externalIDs[externalID] }

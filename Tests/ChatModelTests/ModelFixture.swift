@@ -72,6 +72,7 @@ final class ModelFixture {
       logger: Logger(label: "model") { StreamLogHandler.standardError(label: $0) })
     opening.passwordCost.logRounds = 4
     opening.quotas = quotas
+    opening.rules.allowsInvitesWithoutExpiry = true
     // Files have the times of the system clock, so their age by the model's clock means nothing.
     opening.media.unreferencedSeconds = .max / 2
     opening.clock = .believed({ clock.now() })

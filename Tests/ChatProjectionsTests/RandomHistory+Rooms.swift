@@ -26,7 +26,7 @@ extension RandomHistory {
       let id: InviteID = newID()
       let invite = Invite(
         id: id, tokenHash: id.uuid.bytes + id.uuid.bytes, role: .member,
-        expiresAt: script.last.time.adding(milliseconds: 100_000), maximumUses: chance(2) ? 3 : nil)
+        expiresAt: chance(3) ? nil : script.last.time.adding(milliseconds: 100_000), maximumUses: chance(2) ? 3 : nil)
       record(.sharing(.inviteCreated(invite)), in: room, by: chance(3) ? nil : user)
     }
   }

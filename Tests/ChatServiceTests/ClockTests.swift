@@ -103,8 +103,7 @@ struct ClockTests {
     #expect(chat.clockStatus.logAhead == Self.ahead && chat.clockStatus.heldAhead == nil)
     #expect(try await second.send("now", 110, to: room, by: alice).stamp.time == now)
     _ = try await chat.createInvite(
-      ChatService.NewInvite(
-        id: fixed(11), role: .member, expiresAt: now.adding(milliseconds: Self.day), maximumUses: nil),
+      ChatService.NewInvite(id: fixed(11), role: .member, expiry: .at(now.adding(milliseconds: Self.day))),
       for: room, by: Principal(user: alice))
     let bob = try await second.user(2)
     _ = try await chat.acceptInvite(

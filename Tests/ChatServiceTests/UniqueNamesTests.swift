@@ -71,7 +71,7 @@ struct UniqueNamesTests {
       _ = try await chat.performRoom(
         room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: by)
       _ = try await chat.createInvite(
-        ChatService.NewInvite(id: fixed(12), role: .member, expiresAt: nil, maximumUses: nil), for: room, by: by)
+        ChatService.NewInvite(id: fixed(12), role: .member), for: room, by: by)
     }
     let tokens = rooms.map { chat.token(of: fixed(12), in: $0) }
     #expect(tokens[0] != tokens[1])

@@ -82,9 +82,9 @@ struct WorkspaceTests {
     _ = try await chat.performWorkspace(
       office, .lifecycle(.create(WorkspaceCreation(name: "tea", creator: alice))), by: by)
     _ = try await chat.createInvite(
-      ChatService.NewInvite(id: fixed(12), role: Role.member, expiresAt: nil, maximumUses: nil), for: room, by: by)
+      ChatService.NewInvite(id: fixed(12), role: Role.member), for: room, by: by)
     _ = try await chat.createInvite(
-      ChatService.NewInvite(id: fixed(12), role: WorkspaceRole.guest, expiresAt: nil, maximumUses: nil), for: office,
+      ChatService.NewInvite(id: fixed(12), role: WorkspaceRole.guest), for: office,
       by: by)
     let tokens = (chat.token(of: fixed(12), in: room), chat.token(of: fixed(12), in: office))
     #expect(tokens.0 != tokens.1)

@@ -5,6 +5,8 @@ import datetime
 import time
 
 from harness.client import Api, new_id
+from harness.people import World
+from harness.server import UNLIMITED, Server
 from harness.times import in_time, later, now, parse, wait_past
 
 
@@ -58,6 +60,43 @@ def test_an_invite_expires(world, anna):
     wait_past(moment, 0.1)
     late.refused("invite_expired", "GET", f"/v1/invites/{invite['token']}")
     late.refused("invite_expired", "POST", f"/v1/invites/{invite['token']}/accept")
+
+
+def test_an_invite_that_never_expires_needs_the_operators_permission(world, anna):
+    room, office = anna.room("Tea"), anna.workspace("Office")
+    for space in (room, office):
+        problem = anna.refused("invite_expiry_required", "POST", f"{space.path}/invites", {"expiresAt": None})
+        assert problem["field"] == "/expiresAt"
+        assert anna.post(f"{space.path}/invites", {})["expiresAt"] is not None
+
+
+def test_an_invite_never_expires(tmp_path):
+    environment = UNLIMITED | {"HANSARD_INVITES_ALLOW_NO_EXPIRY": "true"}
+    server = Server(tmp_path / "data", environment=environment).start()
+    world = World(server)
+    anna, guest = world.users("Anna", "Guest")
+    room, office = anna.room("Tea"), anna.workspace("Office")
+    kept = []
+    for space in (room, office):
+        body = {"id": new_id(), "expiresAt": None, "maxUses": 2}
+        made = anna.post(f"{space.path}/invites", body)
+        assert made["expiresAt"] is None
+        assert anna.post(f"{space.path}/invites", body, expect=200) == made
+        anna.refused("id_in_use", "POST", f"{space.path}/invites", {"id": body["id"], "maxUses": 2})
+        assert anna.get(f"{space.path}/invites")["invites"] == [made]
+        assert guest.get(f"/v1/invites/{made['token']}")["expiresAt"] is None
+        kept.append((space, body, made))
+    # Invites and retries survive a restart and a change of the setting.
+    server.stop()
+    server.environment = UNLIMITED
+    server.start()
+    for space, body, made in kept:
+        assert anna.post(f"{space.path}/invites", body, expect=200) == made
+        anna.refused("invite_expiry_required", "POST", f"{space.path}/invites", {"expiresAt": None})
+        guest.post(f"/v1/invites/{made['token']}/accept")
+        anna.delete(f"{space.path}/invites/{made['id']}")
+        world.user("Late").refused("invite_revoked", "GET", f"/v1/invites/{made['token']}")
+    server.stop()
 
 
 def test_an_expired_invite_is_still_recognised_as_made(world, anna):

@@ -69,6 +69,14 @@ private let everyEvent: [ChatEvent] =
       .sharing(
         .inviteCreated(
           Invite(id: id(5), tokenHash: [], role: .member, expiresAt: Timestamp(milliseconds: 9), maximumUses: nil)))),
+    .room(
+      id(4),
+      .sharing(.inviteCreated(Invite(id: id(5), tokenHash: [], role: .member, expiresAt: nil, maximumUses: nil)))),
+    .workspace(
+      id(10),
+      .sharing(
+        .inviteCreated(
+          WorkspaceInvite(id: id(5), tokenHash: [], role: .guest, expiresAt: nil, maximumUses: nil)))),
     .room(id(4), .sharing(.inviteRevoked(id(5)))),
     .workspace(id(10), .lifecycle(.created(WorkspaceCreation(name: "guild", creator: user, topic: "tea")))),
     .workspace(id(10), .lifecycle(.created(WorkspaceCreation(name: "guild", creator: user, topic: "")))),

@@ -86,6 +86,7 @@ extension RoomDecider {
       throw .inviteRoleNotAllowed
     }
     try invite.requireForm(at: context.time)
+    if invite.expiresAt == nil, !directory.allowsInvitesWithoutExpiry { throw .inviteExpiryRequired }
     guard room.invites.count < Limits.invitesEverPerRoom else { throw .invitesExhausted }
     guard room.canHoldInvite(at: context.time) else { throw .tooManyInvites }
     return .record([.sharing(.inviteCreated(invite))])

@@ -67,7 +67,7 @@ extension WorkspaceDecider {
     _ command: WorkspaceCommand.Sharing, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<WorkspaceEvent> {
     switch command {
-    case .createInvite(let invite): try createInvite(invite)
+    case .createInvite(let invite): try createInvite(invite, directory)
     case .revokeInvite(let id): try revokeInvite(id)
     case .acceptInvite(let id): try acceptInvite(id, directory)
     }
@@ -75,7 +75,9 @@ extension WorkspaceDecider {
 
   /// An earlier invite with the same ID is checked before the other rules, so that a late retry succeeds even after the
   /// invite has expired.
-  private func createInvite(_ invite: WorkspaceInvite) throws(Rejection) -> Decision<WorkspaceEvent> {
+  private func createInvite(
+    _ invite: WorkspaceInvite, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
     try requireRole(.administrator)
     let workspace = try workspace()
     if let earlier = workspace.invites[invite.id] {
@@ -84,6 +86,7 @@ extension WorkspaceDecider {
     }
     guard invite.role != .owner, invite.role <= (try workspaceActor()).highestRole else { throw .inviteRoleNotAllowed }
     try invite.requireForm(at: context.time)
+    if invite.expiresAt == nil, !directory.allowsInvitesWithoutExpiry { throw .inviteExpiryRequired }
     guard workspace.invites.count < Limits.invitesEverPerWorkspace else { throw .invitesExhausted }
     guard hasPlaceForInvite(workspace) else { throw .tooManyInvites }
     return .record([.sharing(.inviteCreated(invite))])

@@ -98,7 +98,7 @@ extension RoomsQueries {
   ) throws -> InviteLinkRow<Space, GivenRole> {
     let space: ID<Space> = try row.id()
     let invite = try InviteLink<GivenRole>(
-      id: row.id(), tokenHash: row.bytes(), role: row.choice(), expiresAt: row.time(),
+      id: row.id(), tokenHash: row.bytes(), role: row.choice(), expiresAt: row.optional { try $0.time() },
       maximumUses: row.optional { try $0.narrow() })
     return try InviteLinkRow(
       space: space, invite: invite, uses: row.unsigned(), created: row.stamp(), creator: row.optional { try $0.id() },

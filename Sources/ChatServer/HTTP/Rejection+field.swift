@@ -14,8 +14,8 @@ extension Rejection {
     .directMembersOutOfRange: "/memberIds",
     .nicknameEmpty: "/nickname", .nicknameTooLong: "/nickname", .emailMalformed: "/email", .emailInUse: "/email",
     .externalIDMalformed: "/externalId", .externalIDInUse: "/externalId", .languageMalformed: "/language",
-    .quietHoursMalformed: "/quietHours", .inviteExpiryOutOfRange: "/expiresAt", .inviteUsesOutOfRange: "/maxUses",
-    .sendingTimeOutOfRange: "/sendAt", .reportCommentTooLong: "/comment", .reportNoteTooLong: "/note",
-    .legalHoldReasonMalformed: "/reason", .passwordWrong: "/currentPassword",
+    .quietHoursMalformed: "/quietHours", .inviteExpiryOutOfRange: "/expiresAt", .inviteExpiryRequired: "/expiresAt",
+    .inviteUsesOutOfRange: "/maxUses", .sendingTimeOutOfRange: "/sendAt", .reportCommentTooLong: "/comment",
+    .reportNoteTooLong: "/note", .legalHoldReasonMalformed: "/reason", .passwordWrong: "/currentPassword",
   ]
 }

@@ -27,8 +27,8 @@ extension Rejection {
     case .emptyText, .textTooLong, .roomNameEmpty, .roomNameTooLong, .nicknameEmpty, .nicknameTooLong,
       .emailMalformed, .externalIDMalformed, .credentialIncomplete, .deviceTextTooLong, .pushTokenEmpty,
       .pushTokenTooLong, .pushTokenMalformed, .languageMalformed, .quietHoursMalformed,
-      .mediaNameMalformed, .nameMalformed, .inviteExpiryOutOfRange, .inviteUsesOutOfRange, .inviteRoleNotAllowed,
-      .roleNotAllowed, .topicTooLong, .customDataTooLong,
+      .mediaNameMalformed, .nameMalformed, .inviteExpiryOutOfRange, .inviteExpiryRequired, .inviteUsesOutOfRange,
+      .inviteRoleNotAllowed, .roleNotAllowed, .topicTooLong, .customDataTooLong,
       .workspaceNameEmpty, .workspaceNameTooLong, .directMembersOutOfRange, .notAThreadRoot, .replyElsewhere,
       .attachmentNameTooLong, .customTypeMalformed, .customBodyTooLong, .customTypeMissing, .emojiMalformed,
       .tooManyMentions, .tooManyAttachments, .sendingTimeOutOfRange, .cannotBlockSelf, .reportCommentTooLong,
@@ -133,6 +133,7 @@ extension Rejection {
       \(Limits.languageTagBytes) bytes.
       """
     case .inviteExpiryOutOfRange: "An invite must expire in the future, and within a year."
+    case .inviteExpiryRequired: "The operator of this server allows only invites that expire. Send a time, or omit it."
     case .inviteUsesOutOfRange: "maxUses must be between 1 and \(Limits.inviteUses)."
     case .inviteRoleNotAllowed: "An invite cannot grant a role above your own, and never owner."
     case .mediaNameMalformed:

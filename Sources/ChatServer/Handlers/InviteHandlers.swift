@@ -28,9 +28,15 @@ struct InviteHandlers: Sendable {
   }
 
   static func newInvite<GivenRole>(
-    _ id: InviteID, _ role: GivenRole, expiresAt: Timestamp?, maxUses: Int?
+    _ id: InviteID, _ role: GivenRole, expiresAt: Timestamp??, maxUses: Int?
   ) throws -> ChatService.NewInvite<GivenRole> {
-    ChatService.NewInvite(id: id, role: role, expiresAt: expiresAt, maximumUses: try uses(maxUses))
+    let expiry: ChatService.InviteExpiry =
+      switch expiresAt {
+      case .none: .standard
+      case .some(nil): .never
+      case .some(let time?): .at(time)
+      }
+    return ChatService.NewInvite(id: id, role: role, expiry: expiry, maximumUses: try uses(maxUses))
   }
 
   private static func uses(_ count: Int?) throws -> UInt32? {

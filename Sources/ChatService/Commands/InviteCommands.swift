@@ -45,15 +45,23 @@ extension ChatService {
   package struct NewInvite<GivenRole: InvitableRole>: Sendable {
     package var id: InviteID
     package var role: GivenRole
-    package var expiresAt: Timestamp?
+    package var expiry: InviteExpiry
     package var maximumUses: UInt32?
 
-    package init(id: InviteID, role: GivenRole, expiresAt: Timestamp?, maximumUses: UInt32?) {
+    package init(id: InviteID, role: GivenRole, expiry: InviteExpiry = .standard, maximumUses: UInt32? = nil) {
       self.id = id
       self.role = role
-      self.expiresAt = expiresAt
+      self.expiry = expiry
       self.maximumUses = maximumUses
     }
+  }
+
+  /// When a new invite expires, as the client asked.
+  package enum InviteExpiry: Sendable, Hashable {
+    /// After `inviteDefaultLifetimeMilliseconds`.
+    case standard
+    case at(Timestamp)
+    case never
   }
 
   package func createInvite(
@@ -63,7 +71,7 @@ extension ChatService {
   {
     let invite = link(newInvite, token: InviteTokens(keys).token(for: newInvite.id, of: room))
     let operation: ChatCommand.Operation =
-      newInvite.expiresAt == nil ? .roomInvite(room, invite) : .room(room, .sharing(.createInvite(invite)))
+      newInvite.expiry == .standard ? .roomInvite(room, invite) : .room(room, .sharing(.createInvite(invite)))
     return try await perform(Request(principal, operation))
   }
 
@@ -74,15 +82,20 @@ extension ChatService {
   {
     let invite = link(newInvite, token: InviteTokens(keys).token(for: newInvite.id, of: workspace))
     let operation: ChatCommand.Operation =
-      newInvite.expiresAt == nil
+      newInvite.expiry == .standard
       ? .workspaceInvite(workspace, invite) : .workspace(workspace, .sharing(.createInvite(invite)))
     return try await perform(Request(principal, operation))
   }
 
   private func link<GivenRole>(_ newInvite: NewInvite<GivenRole>, token: String) -> InviteLink<GivenRole> {
-    InviteLink(
-      id: newInvite.id, tokenHash: InviteTokens.hash(of: token), role: newInvite.role,
-      expiresAt: newInvite.expiresAt ?? now().adding(milliseconds: Self.inviteDefaultLifetimeMilliseconds),
+    let expiresAt: Timestamp? =
+      switch newInvite.expiry {
+      case .standard: now().adding(milliseconds: Self.inviteDefaultLifetimeMilliseconds)
+      case .at(let time): time
+      case .never: nil
+      }
+    return InviteLink(
+      id: newInvite.id, tokenHash: InviteTokens.hash(of: token), role: newInvite.role, expiresAt: expiresAt,
       maximumUses: newInvite.maximumUses)
   }
 

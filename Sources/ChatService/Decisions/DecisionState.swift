@@ -204,17 +204,22 @@ extension DecisionState {
     return false
   }
 
+  /// An invite that never expires is no repeat of one that expires.
   private func withFirstExpiry(_ invite: Invite, in room: RoomID) -> Invite {
-    guard let first = rooms[room]?.state.room?.invites[invite.id] else { return invite }
+    guard let first = rooms[room]?.state.room?.invites[invite.id],
+      let expiresAt = first.invite.expiresAt
+    else { return invite }
     var invite = invite
-    invite.expiresAt = first.invite.expiresAt
+    invite.expiresAt = expiresAt
     return invite
   }
 
   private func withFirstExpiry(_ invite: WorkspaceInvite, in workspace: WorkspaceID) -> WorkspaceInvite {
-    guard let first = workspaces[workspace]?.state.workspace?.invites[invite.id] else { return invite }
+    guard let first = workspaces[workspace]?.state.workspace?.invites[invite.id],
+      let expiresAt = first.invite.expiresAt
+    else { return invite }
     var invite = invite
-    invite.expiresAt = first.invite.expiresAt
+    invite.expiresAt = expiresAt
     return invite
   }
 

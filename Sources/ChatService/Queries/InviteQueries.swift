@@ -50,7 +50,8 @@ extension ChatService {
     package let space: Space
     /// The name of the role that the invite gives now, at most the current role of the user who created it.
     package let role: String
-    package let expiresAt: Timestamp
+    /// nil if it never expires.
+    package let expiresAt: Timestamp?
     /// nil if a service created the invite for itself.
     package let inviter: (id: UserID, profile: Profile)?
   }
@@ -104,7 +105,7 @@ extension InviteLinkRow {
   /// Why no new user can join with the invite; nil if one can.
   fileprivate func refusal(at time: Timestamp) -> Rejection? {
     if revoked != nil { return .inviteRevoked }
-    if invite.expiresAt <= time { return .inviteExpired }
+    if invite.isExpired(at: time) { return .inviteExpired }
     if let most = invite.maximumUses, uses >= UInt64(most) { return .inviteUsedUp }
     return nil
   }

@@ -652,6 +652,9 @@ nonisolated struct Hansard_V1_InviteCreated: Sendable {
   /// Clears the value of `maximumUses`. Subsequent reads from it will return its default value.
   mutating func clearMaximumUses() {self._maximumUses = nil}
 
+  /// The invite never expires, and `expires_at_ms` is absent.
+  var neverExpires: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1426,6 +1429,9 @@ nonisolated struct Hansard_V1_WorkspaceInviteCreated: Sendable {
   var hasMaximumUses: Bool {self._maximumUses != nil}
   /// Clears the value of `maximumUses`. Subsequent reads from it will return its default value.
   mutating func clearMaximumUses() {self._maximumUses = nil}
+
+  /// The invite never expires, and `expires_at_ms` is absent.
+  var neverExpires: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2384,7 +2390,7 @@ nonisolated extension Hansard_V1_RoomEdited: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Hansard_V1_InviteCreated: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".InviteCreated"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}token_hash\0\u{1}role\0\u{3}expires_at_ms\0\u{3}maximum_uses\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}token_hash\0\u{1}role\0\u{3}expires_at_ms\0\u{3}maximum_uses\0\u{3}never_expires\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2396,6 +2402,7 @@ nonisolated extension Hansard_V1_InviteCreated: SwiftProtobuf.Message, SwiftProt
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.role) }()
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtMs) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self._maximumUses) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.neverExpires) }()
       default: break
       }
     }
@@ -2418,6 +2425,9 @@ nonisolated extension Hansard_V1_InviteCreated: SwiftProtobuf.Message, SwiftProt
     try { if let v = self._maximumUses {
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 4)
     } }()
+    if self.neverExpires != false {
+      try visitor.visitSingularBoolField(value: self.neverExpires, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2426,6 +2436,7 @@ nonisolated extension Hansard_V1_InviteCreated: SwiftProtobuf.Message, SwiftProt
     if lhs.role != rhs.role {return false}
     if lhs.expiresAtMs != rhs.expiresAtMs {return false}
     if lhs._maximumUses != rhs._maximumUses {return false}
+    if lhs.neverExpires != rhs.neverExpires {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3736,7 +3747,7 @@ nonisolated extension Hansard_V1_WorkspaceEdited: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Hansard_V1_WorkspaceInviteCreated: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".WorkspaceInviteCreated"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}token_hash\0\u{1}role\0\u{3}expires_at_ms\0\u{3}maximum_uses\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}token_hash\0\u{1}role\0\u{3}expires_at_ms\0\u{3}maximum_uses\0\u{3}never_expires\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3748,6 +3759,7 @@ nonisolated extension Hansard_V1_WorkspaceInviteCreated: SwiftProtobuf.Message, 
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.role) }()
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtMs) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self._maximumUses) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.neverExpires) }()
       default: break
       }
     }
@@ -3770,6 +3782,9 @@ nonisolated extension Hansard_V1_WorkspaceInviteCreated: SwiftProtobuf.Message, 
     try { if let v = self._maximumUses {
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 4)
     } }()
+    if self.neverExpires != false {
+      try visitor.visitSingularBoolField(value: self.neverExpires, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3778,6 +3793,7 @@ nonisolated extension Hansard_V1_WorkspaceInviteCreated: SwiftProtobuf.Message, 
     if lhs.role != rhs.role {return false}
     if lhs.expiresAtMs != rhs.expiresAtMs {return false}
     if lhs._maximumUses != rhs._maximumUses {return false}
+    if lhs.neverExpires != rhs.neverExpires {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

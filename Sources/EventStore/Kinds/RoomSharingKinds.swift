@@ -22,7 +22,8 @@ extension RoomEvent.Sharing: KindFamily {
         Hansard_V1_InviteCreated.with {
           $0.tokenHash = Data(invite.tokenHash)
           $0.role = UInt32(invite.role.rawValue)
-          $0.expiresAtMs = invite.expiresAt.milliseconds
+          if let expiresAt = invite.expiresAt { $0.expiresAtMs = expiresAt.milliseconds }
+          $0.neverExpires = invite.expiresAt == nil
           if let maximumUses = invite.maximumUses { $0.maximumUses = maximumUses }
         }, shows: .invite(role: invite.role.name, expiresAt: invite.expiresAt, maximumUses: invite.maximumUses))
     },
@@ -30,7 +31,8 @@ extension RoomEvent.Sharing: KindFamily {
       .inviteCreated(
         Invite(
           id: try reader.subject(InviteID.self), tokenHash: Array(body.tokenHash),
-          role: try reader.value(body.role, Role.self), expiresAt: Timestamp(milliseconds: body.expiresAtMs),
+          role: try reader.value(body.role, Role.self),
+          expiresAt: body.neverExpires ? nil : Timestamp(milliseconds: body.expiresAtMs),
           maximumUses: body.hasMaximumUses ? body.maximumUses : nil))
     })
 

@@ -59,9 +59,9 @@ extension ShownFields {
     return fields
   }
 
-  static func invite(role: String, expiresAt: Timestamp, maximumUses: UInt32?) -> ShownFields {
+  static func invite(role: String, expiresAt: Timestamp?, maximumUses: UInt32?) -> ShownFields {
     [
-      ("role", .text(role)), ("expiresAt", .text(expiresAt.rfc3339)),
+      ("role", .text(role)), ("expiresAt", .text(orNull: expiresAt?.rfc3339)),
       ("maximumUses", maximumUses.map { .number(UInt64($0)) } ?? .null),
     ]
   }

@@ -62,7 +62,7 @@ extension CommandGenerator {
       create(place, WorkspaceCreation(name: "the first", creator: leader)),
       workspace("edits it", place, .lifecycle(.edit(WorkspaceEdit(topic: "all"))), by: leader),
       createInvite(
-        ChatService.NewInvite(id: invite, role: .member, expiresAt: nil, maximumUses: nil), of: place, by: leader),
+        ChatService.NewInvite(id: invite, role: .member), of: place, by: leader),
       accept(invite, of: place, by: second), accept(invite, of: place, by: second),
       workspace("revokes i\(invite.short)", place, .sharing(.revokeInvite(invite)), by: leader),
       workspace("invites u\(third.short)", place, .invitations(.invite(third, .member)), by: leader),
@@ -72,7 +72,7 @@ extension CommandGenerator {
       workspace("promotes u\(fourth.short)", place, .members(.changeRole(fourth, .administrator)), by: leader),
       workspace("invites u\(third.short)", place, .invitations(.invite(third, .administrator)), by: fourth),
       createInvite(
-        ChatService.NewInvite(id: fading, role: .administrator, expiresAt: nil, maximumUses: nil), of: place,
+        ChatService.NewInvite(id: fading, role: .administrator), of: place,
         by: fourth),
       workspace("leaves", place, .members(.leave), by: fourth),
       workspace("accepts", place, .invitations(.accept), by: third),
@@ -89,14 +89,14 @@ extension CommandGenerator {
       create(place, RoomCreation(kind: .group, name: "the first", creator: leader)),
       room("edits it", place, .lifecycle(.edit(RoomEdit(topic: "all"))), by: leader),
       createInvite(
-        ChatService.NewInvite(id: invite, role: .member, expiresAt: nil, maximumUses: nil), of: place, by: leader),
+        ChatService.NewInvite(id: invite, role: .member), of: place, by: leader),
       accept(invite, of: place, by: second), accept(invite, of: place, by: second),
       room("revokes i\(invite.short)", place, .sharing(.revokeInvite(invite)), by: leader),
       room("adds u\(third.short)", place, .members(.add(third)), by: leader),
       room("adds u\(fourth.short)", place, .members(.add(fourth)), by: leader),
       room("promotes u\(second.short)", place, .members(.changeRole(second, .administrator)), by: leader),
       createInvite(
-        ChatService.NewInvite(id: fading, role: .administrator, expiresAt: nil, maximumUses: nil), of: place,
+        ChatService.NewInvite(id: fading, role: .administrator), of: place,
         by: second),
       room("steps down", place, .members(.changeRole(second, .member)), by: second),
       accept(fading, of: place, by: users[4]),

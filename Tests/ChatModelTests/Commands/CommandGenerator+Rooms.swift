@@ -106,11 +106,14 @@ extension CommandGenerator {
   mutating func createInvite(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model) else { return nil }
     let user = leader(of: room)
-    let expiry = chance(50) ? clock.now().adding(milliseconds: 86_400_000) : nil
     let newInvite = ChatService.NewInvite(
       id: chance(5) ? pick(room.invites)?.link.id ?? newID() : newID(), role: chance(80) ? Role.member : .administrator,
-      expiresAt: expiry, maximumUses: chance(50) ? UInt32(random.within(1...3)) : nil)
+      expiry: expiry(), maximumUses: chance(50) ? UInt32(random.within(1...3)) : nil)
     return createInvite(newInvite, of: room.id, by: user)
+  }
+
+  mutating func expiry() -> ChatService.InviteExpiry {
+    chance(50) ? .at(clock.now().adding(milliseconds: 86_400_000)) : chance(30) ? .never : .standard
   }
 
   func createInvite(_ newInvite: ChatService.NewInvite<Role>, of room: RoomID, by user: UserID) -> Step {

@@ -120,9 +120,8 @@ extension CommandGenerator {
   mutating func createWorkspaceInvite(_ model: ChatModel) -> Step? {
     guard let place = anyWorkspace(model) else { return nil }
     let user = leader(of: place)
-    let expiry = chance(50) ? clock.now().adding(milliseconds: 86_400_000) : nil
     let newInvite = ChatService.NewInvite(
-      id: chance(5) ? pick(place.invites)?.link.id ?? newID() : newID(), role: role(), expiresAt: expiry,
+      id: chance(5) ? pick(place.invites)?.link.id ?? newID() : newID(), role: role(), expiry: expiry(),
       maximumUses: chance(50) ? UInt32(random.within(1...3)) : nil)
     return createInvite(newInvite, of: place.id, by: user)
   }

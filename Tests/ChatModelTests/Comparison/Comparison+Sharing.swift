@@ -56,7 +56,7 @@ extension Comparison {
 
   private func refusal<GivenRole>(of invite: ModelInvite<GivenRole>) -> String? {
     if invite.revoked != nil { return "invite_revoked" }
-    if invite.link.expiresAt <= chat.now() { return "invite_expired" }
+    if let end = invite.link.expiresAt, end <= chat.now() { return "invite_expired" }
     if let most = invite.link.maximumUses, invite.uses >= UInt64(most) { return "invite_used_up" }
     return nil
   }

@@ -147,7 +147,7 @@ extension ChatModel {
 
   private func law<GivenRole>(ofUsing link: ModelInvite<GivenRole>, at time: Timestamp) -> String? {
     if link.revoked != nil { return "uses a revoked invite" }
-    if link.link.expiresAt <= time { return "uses an expired invite" }
+    if let end = link.link.expiresAt, end <= time { return "uses an expired invite" }
     if let most = link.link.maximumUses, link.uses >= UInt64(most) { return "uses an invite once too often" }
     return nil
   }

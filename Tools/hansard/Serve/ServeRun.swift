@@ -221,6 +221,7 @@ struct ServeRun {
       logger: logger)
     opening.media = settings.media
     opening.rules = settings.identity.rules
+    opening.rules.allowsInvitesWithoutExpiry = settings.allowsInvitesWithoutExpiry
     opening.quotas = settings.quotas
     opening.metrics = configuration.metrics
     opening.lowStorageBytes = settings.storage.lowBytes

@@ -10,6 +10,7 @@ struct ServeSettings: Sendable {
   let listen: ListenAddress
   let accessTokenLifetimeSeconds: Int
   let deepLink: DeepLink
+  let allowsInvitesWithoutExpiry: Bool
   let push: PushSettings
   let media: MediaStore.Settings
   let storage: StorageSettings
@@ -44,6 +45,9 @@ struct ServeSettings: Sendable {
         "deepLink", option: "--deep-link", default: DeepLink.default.form,
         form: "a link with \(DeepLink.placeholder) in it once, such as \(DeepLink.default.form)",
         "the form of invite links; `{token}` is replaced by the invite's token", parse: { DeepLink($0) }) ?? .default
+    allowsInvitesWithoutExpiry = reader.flag(
+      "invites.allowNoExpiry", default: false,
+      "whether invites can be created that never expire (`\"expiresAt\": null`)")
     push = PushSettings(&reader)
     media = MediaStore.Settings(&reader)
     storage = StorageSettings(&reader)
