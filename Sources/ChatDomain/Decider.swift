@@ -160,6 +160,8 @@ package protocol Directory: ~Copyable {
   /// written before a token belonged to one device.
   func devices(holding token: PushToken) -> [DeviceReference]
 
+  /// Whether an invite has a token or a code with this hash.
+  func hasInvite(withHash hash: [UInt8]) -> Bool
   /// Whether the operator allows new invites that never expire.
   var allowsInvitesWithoutExpiry: Bool { get }
 }
@@ -167,6 +169,11 @@ package protocol Directory: ~Copyable {
 extension Directory where Self: ~Copyable {
   func requireRegistered(_ user: UserID) throws(Rejection) {
     guard isRegistered(user) else { throw .userNotFound }
+  }
+
+  /// A code depends on the invite's ID, so an invite with another ID has another code.
+  func requireFreeCode(of invite: InviteLink<some InvitableRole>) throws(Rejection) {
+    if let hash = invite.codeHash, hasInvite(withHash: hash) { throw .idInUse }
   }
 }
 

@@ -1,10 +1,12 @@
 package import ChatPrimitives
 
-/// An invite: a link that lets anyone who has it join with the role that it gives.
+/// An invite: a link, perhaps also a code, that lets anyone who has it join with the role that it gives.
 package struct InviteLink<GivenRole: InvitableRole>: Sendable, Hashable {
   package var id: InviteID
   /// SHA-256 of the token; the token itself is never stored.
   package var tokenHash: [UInt8]
+  /// A keyed hash of the code; nil if it has none. The code itself is never stored.
+  package var codeHash: [UInt8]?
   /// The role of a user who joins with the link.
   package var role: GivenRole
   /// Nil if it never expires.
@@ -12,18 +14,27 @@ package struct InviteLink<GivenRole: InvitableRole>: Sendable, Hashable {
   /// How many users may join with it; nil means no limit.
   package var maximumUses: UInt32?
 
-  package init(id: InviteID, tokenHash: [UInt8], role: GivenRole, expiresAt: Timestamp?, maximumUses: UInt32?) {
+  package init(
+    id: InviteID, tokenHash: [UInt8], role: GivenRole, expiresAt: Timestamp?, maximumUses: UInt32?,
+    codeHash: [UInt8]? = nil
+  ) {
     self.id = id
     self.tokenHash = tokenHash
     self.role = role
     self.expiresAt = expiresAt
     self.maximumUses = maximumUses
+    self.codeHash = codeHash
   }
 
+  /// The hashes by which it is found.
+  package var hashes: [[UInt8]] { codeHash.map { [tokenHash, $0] } ?? [tokenHash] }
+
   package var fingerprint: Fingerprint {
-    Fingerprint(
+    let plain: [Fingerprint.Field] = [
       .id(id.uuid), .number(Int64(role.rawValue)), .number(expiresAt?.milliseconds),
-      .number(maximumUses.map(Int64.init)))
+      .number(maximumUses.map(Int64.init)),
+    ]
+    return Fingerprint(codeHash == nil ? plain : plain + [.text("code")])
   }
 }
 

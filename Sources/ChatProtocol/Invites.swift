@@ -10,12 +10,17 @@ public struct CreateInviteRequest: RequestObject {
   public let maxUses: Int?
   /// If absent, `member`.
   public let role: String?
+  /// Whether the invite also has a code that a person can type.
+  public let code: Bool?
 
-  public init(id: InviteID? = nil, expiresAt: Timestamp?? = nil, maxUses: Int? = nil, role: String? = nil) {
+  public init(
+    id: InviteID? = nil, expiresAt: Timestamp?? = nil, maxUses: Int? = nil, role: String? = nil, code: Bool? = nil
+  ) {
     self.id = id
     self.expiresAt = expiresAt
     self.maxUses = maxUses
     self.role = role
+    self.code = code
   }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
@@ -23,6 +28,7 @@ public struct CreateInviteRequest: RequestObject {
     case expiresAt
     case maxUses
     case role
+    case code
   }
 
   public init(from decoder: any Decoder) throws {
@@ -33,6 +39,7 @@ public struct CreateInviteRequest: RequestObject {
       ? .some(try container.decodeIfPresent(Timestamp.self, forKey: .expiresAt)) : .none
     maxUses = try container.decodeIfPresent(Int.self, forKey: .maxUses)
     role = try container.decodeIfPresent(String.self, forKey: .role)
+    code = try container.decodeIfPresent(Bool.self, forKey: .code)
   }
 }
 
@@ -43,6 +50,8 @@ public struct Invite: ResponseObject {
   public var token: String
   /// The app's own link, which contains the token.
   public var link: String
+  /// The code that a person can type instead; null if the invite has none.
+  @Nullable public var code: String?
   public var role: String
   /// Null if the invite never expires.
   @Nullable public var expiresAt: Timestamp?
@@ -52,13 +61,14 @@ public struct Invite: ResponseObject {
   public var position: LogPosition
 
   public init(
-    id: InviteID, roomId: RoomID, token: String, link: String, role: String, expiresAt: Timestamp?, maxUses: Int?,
-    uses: Int, revokedAt: Timestamp?, position: LogPosition
+    id: InviteID, roomId: RoomID, token: String, link: String, code: String?, role: String,
+    expiresAt: Timestamp?, maxUses: Int?, uses: Int, revokedAt: Timestamp?, position: LogPosition
   ) {
     self.id = id
     self.roomId = roomId
     self.token = token
     self.link = link
+    self.code = code
     self.role = role
     self.expiresAt = expiresAt
     self.maxUses = maxUses
@@ -79,7 +89,7 @@ public struct InviteList: ListObject {
   }
 }
 
-/// `GET /v1/invites/{token}`: what a user who has the token can see before accepting. The invite is for the room
+/// `GET /v1/invites/{token}`: what a user who has the token or the code can see before accepting. The invite is for the room
 /// or, if `roomId` is null, for the workspace.
 public struct InvitePreview: ResponseObject {
   @Nullable public var roomId: RoomID?

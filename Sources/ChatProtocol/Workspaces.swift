@@ -140,12 +140,17 @@ public struct CreateWorkspaceInviteRequest: RequestObject {
   public let maxUses: Int?
   /// If absent, `member`.
   public let role: String?
+  /// Whether the invite also has a code that a person can type.
+  public let code: Bool?
 
-  public init(id: InviteID? = nil, expiresAt: Timestamp?? = nil, maxUses: Int? = nil, role: String? = nil) {
+  public init(
+    id: InviteID? = nil, expiresAt: Timestamp?? = nil, maxUses: Int? = nil, role: String? = nil, code: Bool? = nil
+  ) {
     self.id = id
     self.expiresAt = expiresAt
     self.maxUses = maxUses
     self.role = role
+    self.code = code
   }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
@@ -153,6 +158,7 @@ public struct CreateWorkspaceInviteRequest: RequestObject {
     case expiresAt
     case maxUses
     case role
+    case code
   }
 
   public init(from decoder: any Decoder) throws {
@@ -163,6 +169,7 @@ public struct CreateWorkspaceInviteRequest: RequestObject {
       ? .some(try container.decodeIfPresent(Timestamp.self, forKey: .expiresAt)) : .none
     maxUses = try container.decodeIfPresent(Int.self, forKey: .maxUses)
     role = try container.decodeIfPresent(String.self, forKey: .role)
+    code = try container.decodeIfPresent(Bool.self, forKey: .code)
   }
 }
 
@@ -173,6 +180,8 @@ public struct WorkspaceInvite: ResponseObject {
   public var token: String
   /// The app's own link, which contains the token.
   public var link: String
+  /// The code that a person can type instead; null if the invite has none.
+  @Nullable public var code: String?
   public var role: String
   /// Null if the invite never expires.
   @Nullable public var expiresAt: Timestamp?
@@ -182,13 +191,14 @@ public struct WorkspaceInvite: ResponseObject {
   public var position: LogPosition
 
   public init(
-    id: InviteID, workspaceId: WorkspaceID, token: String, link: String, role: String, expiresAt: Timestamp?,
-    maxUses: Int?, uses: Int, revokedAt: Timestamp?, position: LogPosition
+    id: InviteID, workspaceId: WorkspaceID, token: String, link: String, code: String?, role: String,
+    expiresAt: Timestamp?, maxUses: Int?, uses: Int, revokedAt: Timestamp?, position: LogPosition
   ) {
     self.id = id
     self.workspaceId = workspaceId
     self.token = token
     self.link = link
+    self.code = code
     self.role = role
     self.expiresAt = expiresAt
     self.maxUses = maxUses

@@ -97,7 +97,7 @@ struct Handlers: Sendable {
     rooms = RoomHandlers(chat: chat)
     members = MemberHandlers(chat: chat)
     reports = ReportHandlers(chat: chat)
-    invites = InviteHandlers(chat: chat, deepLink: deepLink)
+    invites = InviteHandlers(chat: chat, deepLink: deepLink, throttle: InviteCodeThrottle(logins))
     workspaces = WorkspaceHandlers(chat: chat)
     invitations = InvitationHandlers(chat: chat, deepLink: deepLink, workspaces: workspaces)
     messages = MessageHandlers(chat: chat)

@@ -104,6 +104,7 @@ struct FingerprintSpecs {
       .sharing(.createInvite(.giving())),
       .sharing(.createInvite(.giving(.administrator))), .sharing(.createInvite(.giving(id: id(31)))),
       .sharing(.createInvite(.giving(until: dawn))), .sharing(.createInvite(.giving(until: nil))),
+      .sharing(.createInvite(.giving(codeHash: [1]))),
       .sharing(.createInvite(.giving(uses: 1))), .sharing(.revokeInvite(link)), .sharing(.revokeInvite(id(31))),
       .sharing(.acceptInvite(link)),
       .sharing(.acceptInvite(id(31))), .members(.join), .members(.add(dave)), .members(.add(carol)),
@@ -163,6 +164,7 @@ struct FingerprintSpecs {
     var rehashed = Invite.giving()
     rehashed.tokenHash = [1]
     #expect(rehashed.fingerprint == Invite.giving().fingerprint)
+    #expect(Invite.giving(codeHash: [1]).fingerprint == Invite.giving(codeHash: [2]).fingerprint)
     // Only the ID of a file counts: what is known of its content may be gone when the message is sent again.
     func sent(_ content: Media) -> RoomEvent {
       let details = MessageDetails(attachments: [Attachment(media: id(1), content: content, name: nil)])

@@ -118,20 +118,22 @@ extension RoomCreation {
 extension WorkspaceInvite {
   static func into(
     _ role: WorkspaceRole = .member, id: InviteID = link, until expiry: Timestamp? = noon.adding(milliseconds: 60_000),
-    uses: UInt32? = nil
+    uses: UInt32? = nil, codeHash: [UInt8]? = nil
   ) -> WorkspaceInvite {
     WorkspaceInvite(
-      id: id, tokenHash: [UInt8](repeating: 8, count: 32), role: role, expiresAt: expiry, maximumUses: uses)
+      id: id, tokenHash: [UInt8](repeating: 8, count: 32), role: role, expiresAt: expiry, maximumUses: uses,
+      codeHash: codeHash)
   }
 }
 
 extension Invite {
   static func giving(
     _ role: Role = .member, id: InviteID = link, until expiry: Timestamp? = noon.adding(milliseconds: 60_000),
-    uses: UInt32? = nil
+    uses: UInt32? = nil, codeHash: [UInt8]? = nil
   ) -> Invite {
     Invite(
-      id: id, tokenHash: [UInt8](repeating: 9, count: 32), role: role, expiresAt: expiry, maximumUses: uses)
+      id: id, tokenHash: [UInt8](repeating: 9, count: 32), role: role, expiresAt: expiry, maximumUses: uses,
+      codeHash: codeHash)
   }
 }
 

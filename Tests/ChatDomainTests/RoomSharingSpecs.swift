@@ -68,6 +68,20 @@ struct RoomSharingSpecs {
       .thenRejected(.tooManyInvites)
   }
 
+  @Test("no two invites have the same code; whether it has one is part of an invite")
+  func codes() {
+    let coded = RoomCommand.sharing(.createInvite(.giving(codeHash: [1])))
+    given(RoomDecider.self, teaRoom).when(coded, by: .user(alice)).thenAccepted()
+    var taken = directory
+    taken.inviteHashes = [[1]]
+    given(RoomDecider.self, teaRoom).with(taken).when(coded, by: .user(alice)).thenRejected(.idInUse)
+    given(RoomDecider.self, teaRoom).with(taken).when(.sharing(.createInvite(.giving())), by: .user(alice))
+      .thenAccepted()
+    let shared = given(RoomDecider.self, teaRoom + [.sharing(.inviteCreated(.giving(codeHash: [1])))]).with(taken)
+    shared.when(coded, by: .user(alice)).thenAlreadyDone(at: 6)
+    shared.when(.sharing(.createInvite(.giving())), by: .user(alice)).thenRejected(.idInUse)
+  }
+
   @Test(
     "how often an invite can be accepted",
     arguments: [

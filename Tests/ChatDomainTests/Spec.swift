@@ -142,6 +142,8 @@ struct TestDirectory: Directory {
   var workspaces: [WorkspaceID: [UserID: WorkspaceRole]] = [:]
   var rooms: [RoomID: Room] = [:]
   var allowsInvitesWithoutExpiry = false
+  /// The hashes of the tokens and codes of invites.
+  var inviteHashes: Set<[UInt8]> = []
 
   func user(withEmail email: String) -> UserID? { emails[email] }
   func user(withExternalID externalID: String) -> UserID? { externalIDs[externalID] }
@@ -154,6 +156,7 @@ struct TestDirectory: Directory {
   func acceptsDirectMessages(_ user: UserID) -> Bool { !refusingDirectMessages.contains(user) }
   func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole? { workspaces[workspace]?[user] }
   func room(_ id: RoomID) -> Room? { rooms[id] }
+  func hasInvite(withHash hash: [UInt8]) -> Bool { inviteHashes.contains(hash) }
 
   func channels(of workspace: WorkspaceID) -> [RoomID]? {
     guard workspaces[workspace] != nil else { return nil }

@@ -106,7 +106,7 @@ import Testing
           == 1)
       #expect(try queries.member(alice, of: room) == nil && queries.room(room) == nil)
       #expect(try queries.roomList(of: alice, limit: 30).rooms.map(\.room.id) == [.numbered(8)])
-      #expect(try queries.invite(tokenHash: room.uuid.bytes) == nil)
+      #expect(try queries.invite(hash: room.uuid.bytes) == nil)
       #expect(try queries.unreadCount(in: room, for: alice) == nil)
       #expect(try queries.administers(room, alice) == nil)
     }

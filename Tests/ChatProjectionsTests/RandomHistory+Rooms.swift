@@ -26,7 +26,8 @@ extension RandomHistory {
       let id: InviteID = newID()
       let invite = Invite(
         id: id, tokenHash: id.uuid.bytes + id.uuid.bytes, role: .member,
-        expiresAt: chance(3) ? nil : script.last.time.adding(milliseconds: 100_000), maximumUses: chance(2) ? 3 : nil)
+        expiresAt: chance(3) ? nil : script.last.time.adding(milliseconds: 100_000), maximumUses: chance(2) ? 3 : nil,
+        codeHash: chance(2) ? [1] + id.uuid.bytes : nil)
       record(.sharing(.inviteCreated(invite)), in: room, by: chance(3) ? nil : user)
     }
   }
@@ -161,6 +162,6 @@ extension RandomHistory {
   private func invite(_ id: InviteID, _ role: WorkspaceRole) -> WorkspaceInvite {
     WorkspaceInvite(
       id: id, tokenHash: id.uuid.bytes + id.uuid.bytes, role: role,
-      expiresAt: script.last.time.adding(milliseconds: 100_000), maximumUses: 3)
+      expiresAt: script.last.time.adding(milliseconds: 100_000), maximumUses: 3, codeHash: [2] + id.uuid.bytes)
   }
 }

@@ -107,7 +107,7 @@ struct ClockTests {
       for: room, by: Principal(user: alice))
     let bob = try await second.user(2)
     _ = try await chat.acceptInvite(
-      token: chat.token(of: fixed(11), in: room), by: Principal(user: bob), command: fixed(12))
+      .token(chat.token(of: fixed(11), in: room)), by: Principal(user: bob), command: fixed(12))
     _ = try await chat.perform(
       chat.schedule(
         .plain("later"), as: fixed(111), to: room, at: now.adding(milliseconds: 60_000), by: Principal(user: alice)))

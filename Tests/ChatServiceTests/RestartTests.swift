@@ -19,7 +19,7 @@ struct RestartTests {
       room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: asAlice)
     _ = try await chat.createInvite(
       ChatService.NewInvite(id: fixed(11), role: .member, maximumUses: 3), for: room, by: asAlice)
-    _ = try await chat.acceptInvite(token: chat.token(of: fixed(11), in: room), by: asBob, command: fixed(12))
+    _ = try await chat.acceptInvite(.token(chat.token(of: fixed(11), in: room)), by: asBob, command: fixed(12))
     _ = try await chat.performRoom(room, .members(.add(carol)), by: asAlice)
     for number in 0..<50 { _ = try await fixture.send("message \(number)", 100 + UInt64(number), to: room, by: alice) }
     _ = try await chat.performRoom(
@@ -92,7 +92,7 @@ struct RestartTests {
     _ = try await chat.createInvite(
       ChatService.NewInvite(id: fixed(62), role: WorkspaceRole.guest), for: office,
       by: asAlice)
-    _ = try await chat.acceptInvite(token: chat.token(of: fixed(62), in: office), by: asBob, command: fixed(63))
+    _ = try await chat.acceptInvite(.token(chat.token(of: fixed(62), in: office)), by: asBob, command: fixed(63))
     _ = try await chat.performWorkspace(office, .invitations(.invite(carol, .member)), by: asAlice, command: fixed(64))
     _ = try await chat.joinWorkspace(office, by: asCarol, command: fixed(65))
     _ = try await chat.performWorkspace(office, .members(.changeRole(bob, .member)), by: asAlice, command: fixed(66))

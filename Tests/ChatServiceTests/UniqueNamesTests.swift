@@ -75,10 +75,10 @@ struct UniqueNamesTests {
     }
     let tokens = rooms.map { chat.token(of: fixed(12), in: $0) }
     #expect(tokens[0] != tokens[1])
-    let joined = try await chat.acceptInvite(token: tokens[1], by: Principal(user: bob), command: nil)
+    let joined = try await chat.acceptInvite(.token(tokens[1]), by: Principal(user: bob), command: nil)
     #expect(joined.room == rooms[1])
     #expect(await rejection { _ = try await chat.room(rooms[0], for: bob) } == .roomNotFound)
-    #expect(try await chat.acceptInvite(token: tokens[0], by: Principal(user: bob), command: nil).room == rooms[0])
+    #expect(try await chat.acceptInvite(.token(tokens[0]), by: Principal(user: bob), command: nil).room == rooms[0])
     try fixture.close()
   }
 

@@ -88,7 +88,7 @@ struct WorkspaceTests {
       by: by)
     let tokens = (chat.token(of: fixed(12), in: room), chat.token(of: fixed(12), in: office))
     #expect(tokens.0 != tokens.1)
-    let intoOffice = try await chat.acceptInvite(token: tokens.1, by: Principal(user: bob), command: nil)
+    let intoOffice = try await chat.acceptInvite(.token(tokens.1), by: Principal(user: bob), command: nil)
     #expect(intoOffice.workspace == office && intoOffice.room == nil)
     #expect(await rejection { _ = try await chat.room(room, for: bob) } == .roomNotFound)
     _ = try await chat.performWorkspace(office, .lifecycle(.delete), by: by)

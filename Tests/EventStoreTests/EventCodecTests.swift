@@ -71,12 +71,14 @@ private let everyEvent: [ChatEvent] =
           Invite(id: id(5), tokenHash: [], role: .member, expiresAt: Timestamp(milliseconds: 9), maximumUses: nil)))),
     .room(
       id(4),
-      .sharing(.inviteCreated(Invite(id: id(5), tokenHash: [], role: .member, expiresAt: nil, maximumUses: nil)))),
+      .sharing(
+        .inviteCreated(
+          Invite(id: id(5), tokenHash: [], role: .member, expiresAt: nil, maximumUses: nil, codeHash: [1, 2])))),
     .workspace(
       id(10),
       .sharing(
         .inviteCreated(
-          WorkspaceInvite(id: id(5), tokenHash: [], role: .guest, expiresAt: nil, maximumUses: nil)))),
+          WorkspaceInvite(id: id(5), tokenHash: [], role: .guest, expiresAt: nil, maximumUses: nil, codeHash: [1])))),
     .room(id(4), .sharing(.inviteRevoked(id(5)))),
     .workspace(id(10), .lifecycle(.created(WorkspaceCreation(name: "guild", creator: user, topic: "tea")))),
     .workspace(id(10), .lifecycle(.created(WorkspaceCreation(name: "guild", creator: user, topic: "")))),
@@ -117,7 +119,8 @@ private let everyEvent: [ChatEvent] =
         PushOutcomes(
           settledThrough: LogPosition(8),
           outcomes: PushAbandonment.allCases.map {
-            PushOutcome(position: LogPosition(9), user: id(5), device: id(3), result: .abandoned, reason: $0, response: "413")
+            PushOutcome(
+              position: LogPosition(9), user: id(5), device: id(3), result: .abandoned, reason: $0, response: "413")
           }))),
   ] + goldenEvents.map(\.event)
 

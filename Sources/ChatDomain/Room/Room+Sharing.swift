@@ -89,6 +89,7 @@ extension RoomDecider {
     if invite.expiresAt == nil, !directory.allowsInvitesWithoutExpiry { throw .inviteExpiryRequired }
     guard room.invites.count < Limits.invitesEverPerRoom else { throw .invitesExhausted }
     guard room.canHoldInvite(at: context.time) else { throw .tooManyInvites }
+    try directory.requireFreeCode(of: invite)
     return .record([.sharing(.inviteCreated(invite))])
   }
 

@@ -89,6 +89,7 @@ extension WorkspaceDecider {
     if invite.expiresAt == nil, !directory.allowsInvitesWithoutExpiry { throw .inviteExpiryRequired }
     guard workspace.invites.count < Limits.invitesEverPerWorkspace else { throw .invitesExhausted }
     guard hasPlaceForInvite(workspace) else { throw .tooManyInvites }
+    try directory.requireFreeCode(of: invite)
     return .record([.sharing(.inviteCreated(invite))])
   }
 

@@ -19,11 +19,11 @@ struct InviteWriter<Space> {
       database,
       """
       INSERT OR REPLACE INTO \(table) (
-        \(owner), id, tokenHash, role, expiresAt, maximumUses, uses, createdPosition, createdTime, creator
-      ) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?)
+        \(owner), id, tokenHash, codeHash, role, expiresAt, maximumUses, uses, createdPosition, createdTime, creator
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)
       """
     ).run(
-      space, invite.id, invite.tokenHash, Int64(invite.role.rawValue), invite.expiresAt,
+      space, invite.id, invite.tokenHash, invite.codeHash, Int64(invite.role.rawValue), invite.expiresAt,
       invite.maximumUses.map(Int64.init), recorded.stamp, recorded.actor)
   }
 

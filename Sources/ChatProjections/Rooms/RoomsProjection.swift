@@ -13,8 +13,8 @@ package struct RoomsProjection: Projection {
   package static let name = "rooms"
   package static let schemaVersion = 10
   package static let secretColumns: Set<String> = [
-    "invite.tokenHash", "room.fingerprint", "deletedRoom.fingerprint", "workspaceInvite.tokenHash",
-    "workspace.fingerprint", "report.fingerprint",
+    "invite.tokenHash", "invite.codeHash", "room.fingerprint", "deletedRoom.fingerprint", "workspaceInvite.tokenHash",
+    "workspaceInvite.codeHash", "workspace.fingerprint", "report.fingerprint",
   ]
 
   package static let needsUpkeep = true

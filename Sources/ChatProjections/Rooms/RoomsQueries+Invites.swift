@@ -20,15 +20,15 @@ extension RoomsQueries {
   // MARK: - Invites to rooms
 
   /// Nil if the invite's room is deleted.
-  /// - Parameter tokenHash: SHA-256 of the token.
-  package func invite(tokenHash: [UInt8]) throws -> InviteRow? {
+  /// - Parameter hash: that of the token or the code.
+  package func invite(hash: [UInt8]) throws -> InviteRow? {
     try CachedStatement(
       database,
       """
       SELECT \(Self.inviteColumns) FROM invite
-      WHERE tokenHash = ? AND EXISTS (SELECT 1 FROM room WHERE room.id = invite.roomId)
+      WHERE (tokenHash = ?1 OR codeHash = ?1) AND EXISTS (SELECT 1 FROM room WHERE room.id = invite.roomId)
       """
-    ).first(tokenHash, read: Self.readInvite)
+    ).first(hash, read: Self.readInvite)
   }
 
   package func invite(_ id: InviteID, of room: RoomID) throws -> InviteRow? {
@@ -53,15 +53,15 @@ extension RoomsQueries {
 
   // MARK: - Invites to workspaces
 
-  package func workspaceInvite(tokenHash: [UInt8]) throws -> WorkspaceInviteRow? {
+  package func workspaceInvite(hash: [UInt8]) throws -> WorkspaceInviteRow? {
     try CachedStatement(
       database,
       """
       SELECT \(Self.workspaceInviteColumns) FROM workspaceInvite
-      WHERE tokenHash = ? AND EXISTS (
+      WHERE (tokenHash = ?1 OR codeHash = ?1) AND EXISTS (
         SELECT 1 FROM workspace WHERE workspace.id = workspaceInvite.workspaceId AND deletedPosition IS NULL)
       """
-    ).first(tokenHash, read: Self.readInvite)
+    ).first(hash, read: Self.readInvite)
   }
 
   package func invite(_ id: InviteID, of workspace: WorkspaceID) throws -> WorkspaceInviteRow? {
@@ -89,17 +89,19 @@ extension RoomsQueries {
   // MARK: - Rows
 
   private static let linkColumns = """
-    id, tokenHash, role, expiresAt, maximumUses, uses, createdPosition, createdTime, creator, revokedPosition,
-    revokedTime
+    id, tokenHash, codeHash, role, expiresAt, maximumUses, uses, createdPosition, createdTime, creator,
+    revokedPosition, revokedTime
     """
 
   static func readInvite<Space, GivenRole: InvitableRole>(
     _ row: inout RowReader
   ) throws -> InviteLinkRow<Space, GivenRole> {
     let space: ID<Space> = try row.id()
+    let id: InviteID = try row.id()
+    let (tokenHash, codeHash) = (try row.bytes(), try row.optional { try $0.bytes() })
     let invite = try InviteLink<GivenRole>(
-      id: row.id(), tokenHash: row.bytes(), role: row.choice(), expiresAt: row.optional { try $0.time() },
-      maximumUses: row.optional { try $0.narrow() })
+      id: id, tokenHash: tokenHash, role: row.choice(), expiresAt: row.optional { try $0.time() },
+      maximumUses: row.optional { try $0.narrow() }, codeHash: codeHash)
     return try InviteLinkRow(
       space: space, invite: invite, uses: row.unsigned(), created: row.stamp(), creator: row.optional { try $0.id() },
       revoked: row.optionalStamp())

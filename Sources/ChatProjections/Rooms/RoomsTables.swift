@@ -41,11 +41,13 @@ enum RoomsTables {
         CREATE INDEX member_by_change ON member (userId, changed) WHERE changed IS NOT NULL;
         CREATE INDEX member_by_join ON member (roomId, joinedPosition);
         CREATE INDEX invite_by_token ON invite (tokenHash);
+        CREATE INDEX invite_by_code ON invite (codeHash) WHERE codeHash IS NOT NULL;
         CREATE INDEX invite_by_creation ON invite (roomId, createdPosition);
         CREATE INDEX ban_by_position ON ban (roomId, position);
         CREATE INDEX room_by_workspace ON room (workspaceId, createdPosition) WHERE workspaceId IS NOT NULL;
         CREATE INDEX workspaceMember_by_join ON workspaceMember (workspaceId, joinedPosition);
         CREATE INDEX workspaceInvite_by_token ON workspaceInvite (tokenHash);
+        CREATE INDEX workspaceInvite_by_code ON workspaceInvite (codeHash) WHERE codeHash IS NOT NULL;
         CREATE INDEX workspaceInvite_by_creation ON workspaceInvite (workspaceId, createdPosition);
         CREATE INDEX invitation_by_user ON invitation (userId, madePosition);
         CREATE INDEX invitation_by_workspace ON invitation (workspaceId, madePosition);
@@ -131,6 +133,7 @@ enum RoomsTables {
       roomId BLOB NOT NULL,
       id BLOB NOT NULL,
       tokenHash BLOB NOT NULL,
+      codeHash BLOB,
       role INTEGER NOT NULL,
       expiresAt INTEGER,
       maximumUses INTEGER,
@@ -205,6 +208,7 @@ enum RoomsTables {
       workspaceId BLOB NOT NULL,
       id BLOB NOT NULL,
       tokenHash BLOB NOT NULL,
+      codeHash BLOB,
       role INTEGER NOT NULL,
       expiresAt INTEGER,
       maximumUses INTEGER,

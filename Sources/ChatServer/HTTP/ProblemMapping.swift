@@ -143,7 +143,8 @@ struct ProblemMapping {
       headers = RateLimiter.fields([rateStatus])
       headers[.retryAfter] = String(rateStatus.reset)
     case .tooManyAttempts(let seconds):
-      self.init(.tooManyAttempts, "Too many failed logins. Try again after the seconds in Retry-After.")
+      self.init(
+        .tooManyAttempts, "Too many failed logins or wrong codes. Try again after the seconds in Retry-After.")
       headers[.retryAfter] = String(seconds)
     case .tooManyStreams:
       self.init(

@@ -24,7 +24,8 @@ struct InvitationHandlers: Sendable {
     let body = try await body.decoded()
     let role = try body.role.map { try WorkspaceRole($0, field: "role") } ?? .member
     let name = try CreationName(body.id, of: .workspaceInvite, in: workspace.uuid, context, chat)
-    let newInvite = try InviteHandlers.newInvite(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
+    let newInvite = try InviteHandlers.newInvite(
+      name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses, code: body.code)
     let actor = try context.actor
     let outcome = try await name.create { _ in try await chat.createInvite(newInvite, for: workspace, by: actor) }
     return try await receipt(name.id, workspace, outcome)
@@ -59,10 +60,12 @@ struct InvitationHandlers: Sendable {
 
   private func wire(_ row: WorkspaceInviteRow) -> WorkspaceInvite {
     let token = chat.token(of: row.invite.id, in: row.space)
+    let code = row.invite.codeHash.map { _ in chat.code(of: row.invite.id, in: row.space).description }
     return WorkspaceInvite(
       id: row.invite.id, workspaceId: row.space, token: token, link: deepLink.link(for: token),
-      role: row.invite.role.name, expiresAt: row.invite.expiresAt, maxUses: row.invite.maximumUses.map { Int($0) },
-      uses: Int(row.uses), revokedAt: row.revoked?.time, position: row.created.position)
+      code: code, role: row.invite.role.name, expiresAt: row.invite.expiresAt,
+      maxUses: row.invite.maximumUses.map { Int($0) }, uses: Int(row.uses), revokedAt: row.revoked?.time,
+      position: row.created.position)
   }
 
   // MARK: - Invitations of users

@@ -11,6 +11,7 @@ import struct ChatProtocol.User
 struct InviteHandlers: Sendable {
   let chat: ChatService
   let deepLink: DeepLink
+  let throttle: InviteCodeThrottle
 
   // MARK: - Invites to rooms
 
@@ -21,14 +22,15 @@ struct InviteHandlers: Sendable {
     let body = try await body.decoded()
     let role = try body.role.map { try Role($0, field: "role") } ?? .member
     let name = try CreationName(body.id, of: .roomInvite, in: room.uuid, context, chat)
-    let newInvite = try Self.newInvite(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
+    let newInvite = try Self.newInvite(
+      name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses, code: body.code)
     let actor = try context.actor
     let outcome = try await name.create { _ in try await chat.createInvite(newInvite, for: room, by: actor) }
     return try await receipt(name.id, room, outcome)
   }
 
   static func newInvite<GivenRole>(
-    _ id: InviteID, _ role: GivenRole, expiresAt: Timestamp??, maxUses: Int?
+    _ id: InviteID, _ role: GivenRole, expiresAt: Timestamp??, maxUses: Int?, code: Bool?
   ) throws -> ChatService.NewInvite<GivenRole> {
     let expiry: ChatService.InviteExpiry =
       switch expiresAt {
@@ -36,7 +38,8 @@ struct InviteHandlers: Sendable {
       case .some(nil): .never
       case .some(let time?): .at(time)
       }
-    return ChatService.NewInvite(id: id, role: role, expiry: expiry, maximumUses: try uses(maxUses))
+    return ChatService.NewInvite(
+      id: id, role: role, expiry: expiry, maximumUses: try uses(maxUses), hasCode: code ?? false)
   }
 
   private static func uses(_ count: Int?) throws -> UInt32? {
@@ -87,16 +90,33 @@ struct InviteHandlers: Sendable {
 
   private func wire(_ row: InviteRow) -> Invite {
     let token = chat.token(of: row.invite.id, in: row.space)
+    let code = row.invite.codeHash.map { _ in chat.code(of: row.invite.id, in: row.space).description }
     return Invite(
-      id: row.invite.id, roomId: row.space, token: token, link: deepLink.link(for: token), role: row.invite.role.name,
-      expiresAt: row.invite.expiresAt, maxUses: row.invite.maximumUses.map { Int($0) }, uses: Int(row.uses),
+      id: row.invite.id, roomId: row.space, token: token, link: deepLink.link(for: token),
+      code: code, role: row.invite.role.name, expiresAt: row.invite.expiresAt,
+      maxUses: row.invite.maximumUses.map { Int($0) }, uses: Int(row.uses),
       revokedAt: row.revoked?.time, position: row.created.position)
   }
 
-  // MARK: - For holders of a token
+  // MARK: - For holders of a token or a code
+
+  /// Uses the token or the code in the path. Wrong codes slow down the next ones: they are short enough to be guessed by a
+  /// client that may try without limit.
+  private func using<Result>(
+    _ context: HansardRequestContext, _ body: (InviteSecret) async throws -> Result
+  ) async throws -> Result {
+    let secret = InviteSecret(try context.text("token"))
+    switch secret {
+    case .token: return try await body(secret)
+    case .code:
+      // Users of a service share its address.
+      let address = try context.actor.service == nil ? context.address : nil
+      return try await throttle.attempt(by: context.user, from: address) { try await body(secret) }
+    }
+  }
 
   func preview(_ context: HansardRequestContext) async throws -> TypedResponse<InvitePreview> {
-    let preview = try await chat.preview(ofInviteWithToken: context.text("token"), for: context.user)
+    let preview = try await using(context) { try await chat.preview(of: $0, for: context.user) }
     let inviter = preview.inviter.map { User($0.id, $0.profile) }
     switch preview.space {
     case .room(let room):
@@ -114,8 +134,9 @@ struct InviteHandlers: Sendable {
   }
 
   func accept(_ context: HansardRequestContext) async throws -> TypedResponse<Acceptance> {
-    let outcome = try await chat.acceptInvite(
-      token: context.text("token"), by: context.actor, command: context.command())
+    let outcome = try await using(context) {
+      try await chat.acceptInvite($0, by: context.actor, command: context.command())
+    }
     return try JSONBody.receipt(
       outcome.result,
       Acceptance(

@@ -1,41 +1,5 @@
 package import ChatDomain
 package import ChatPrimitives
-package import Crypto
-
-/// The tokens of invites. Each is derived from the server's key, the ID of the room or workspace, and the invite's ID,
-/// so the log need not store it and a retry gets the same one. The room or workspace is included because an invite's ID
-/// is unique only there. Rooms and workspaces use different keys, because they may have the same ID.
-package struct InviteTokens: Sendable {
-  /// Bytes of a token: 192 bits that nobody can guess without the key.
-  static let byteCount = 24
-
-  private let roomKey: SymmetricKey
-  private let workspaceKey: SymmetricKey
-
-  package init(_ keys: ServerKeys) {
-    roomKey = keys.key(for: "invite-token")
-    workspaceKey = keys.key(for: "workspace-invite-token")
-  }
-
-  /// The token in an invite's URL: URL-safe base64 without padding.
-  package func token(for invite: InviteID, of room: RoomID) -> String {
-    token(room.uuid, invite, roomKey)
-  }
-
-  package func token(for invite: InviteID, of workspace: WorkspaceID) -> String {
-    token(workspace.uuid, invite, workspaceKey)
-  }
-
-  private func token(_ place: UUIDBytes, _ invite: InviteID, _ key: SymmetricKey) -> String {
-    let code = HMAC<SHA256>.authenticationCode(for: place.bytes + invite.uuid.bytes, using: key)
-    return Base64URL.encode(Array(code.prefix(Self.byteCount)))
-  }
-
-  /// What the log stores of a token.
-  package static func hash(of token: String) -> [UInt8] {
-    Array(SHA256.hash(data: Array(token.utf8)))
-  }
-}
 
 extension ChatService {
   /// How long an invite is valid if the client does not set an expiry: seven days.
@@ -47,12 +11,18 @@ extension ChatService {
     package var role: GivenRole
     package var expiry: InviteExpiry
     package var maximumUses: UInt32?
+    /// Whether it can also be used with a code.
+    package var hasCode: Bool
 
-    package init(id: InviteID, role: GivenRole, expiry: InviteExpiry = .standard, maximumUses: UInt32? = nil) {
+    package init(
+      id: InviteID, role: GivenRole, expiry: InviteExpiry = .standard, maximumUses: UInt32? = nil,
+      hasCode: Bool = false
+    ) {
       self.id = id
       self.role = role
       self.expiry = expiry
       self.maximumUses = maximumUses
+      self.hasCode = hasCode
     }
   }
 
@@ -69,7 +39,9 @@ extension ChatService {
   ) async throws(ServiceError)
     -> ChatOutcome
   {
-    let invite = link(newInvite, token: InviteTokens(keys).token(for: newInvite.id, of: room))
+    let secrets = InviteSecrets(keys)
+    let invite = link(
+      newInvite, token: secrets.token(for: newInvite.id, of: room), code: secrets.code(for: newInvite.id, of: room))
     let operation: ChatCommand.Operation =
       newInvite.expiry == .standard ? .roomInvite(room, invite) : .room(room, .sharing(.createInvite(invite)))
     return try await perform(Request(principal, operation))
@@ -80,14 +52,20 @@ extension ChatService {
   ) async throws(ServiceError)
     -> ChatOutcome
   {
-    let invite = link(newInvite, token: InviteTokens(keys).token(for: newInvite.id, of: workspace))
+    let secrets = InviteSecrets(keys)
+    let invite = link(
+      newInvite, token: secrets.token(for: newInvite.id, of: workspace),
+      code: secrets.code(for: newInvite.id, of: workspace))
     let operation: ChatCommand.Operation =
       newInvite.expiry == .standard
       ? .workspaceInvite(workspace, invite) : .workspace(workspace, .sharing(.createInvite(invite)))
     return try await perform(Request(principal, operation))
   }
 
-  private func link<GivenRole>(_ newInvite: NewInvite<GivenRole>, token: String) -> InviteLink<GivenRole> {
+  /// - Parameter code: the code that the invite has if it has one.
+  private func link<GivenRole>(
+    _ newInvite: NewInvite<GivenRole>, token: String, code: InviteCode
+  ) -> InviteLink<GivenRole> {
     let expiresAt: Timestamp? =
       switch newInvite.expiry {
       case .standard: now().adding(milliseconds: Self.inviteDefaultLifetimeMilliseconds)
@@ -95,16 +73,16 @@ extension ChatService {
       case .never: nil
       }
     return InviteLink(
-      id: newInvite.id, tokenHash: InviteTokens.hash(of: token), role: newInvite.role, expiresAt: expiresAt,
-      maximumUses: newInvite.maximumUses)
+      id: newInvite.id, tokenHash: InviteSecrets.hash(ofToken: token), role: newInvite.role, expiresAt: expiresAt,
+      maximumUses: newInvite.maximumUses, codeHash: newInvite.hasCode ? InviteSecrets(keys).hash(of: code) : nil)
   }
 
   package func acceptInvite(
-    token: String, by principal: Principal, command: CommandID?
+    _ secret: InviteSecret, by principal: Principal, command: CommandID?
   ) async throws(ServiceError)
     -> ChatOutcome
   {
     try await perform(
-      Request(principal, .acceptInvite(tokenHash: InviteTokens.hash(of: token)), command: command))
+      Request(principal, .acceptInvite(hash: InviteSecrets(keys).hash(of: secret)), command: command))
   }
 }

@@ -35,8 +35,8 @@ package struct ChatCommand: Sendable {
     case workspace(WorkspaceID, WorkspaceCommand)
     /// The same as `roomInvite`, for a workspace.
     case workspaceInvite(WorkspaceID, WorkspaceInvite)
-    /// Accepts the invite to a room or a workspace whose token has this SHA-256.
-    case acceptInvite(tokenHash: [UInt8])
+    /// Accepts the invite to a room or a workspace whose token or code has this hash.
+    case acceptInvite(hash: [UInt8])
     case server(ServerEvent)
     /// Signs access tokens with a new key from now on.
     case rotateSigningKey

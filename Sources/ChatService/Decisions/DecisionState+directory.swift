@@ -7,6 +7,7 @@ extension DecisionState: Directory {
   package func user(withExternalID externalID: String) -> UserID? { names.user(withExternalID: externalID) }
   package func user(with identity: Identity) -> UserID? { names.user(with: identity) }
   package func isRegistered(_ user: UserID) -> Bool { names.isRegistered(user) }
+  package func hasInvite(withHash hash: [UInt8]) -> Bool { names.invite(withHash: hash) != nil }
   package var allowsInvitesWithoutExpiry: Bool { rules.allowsInvitesWithoutExpiry }
 
   package func isDisabled(_ user: UserID) -> Bool {

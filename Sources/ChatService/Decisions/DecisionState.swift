@@ -55,8 +55,8 @@ package struct DecisionState: DecisionMachine {
         return try decideRoom(room, command, request, next)
       case .roomInvite(let room, let invite):
         return try decideRoom(room, .sharing(.createInvite(withFirstExpiry(invite, in: room))), request, next)
-      case .acceptInvite(let tokenHash):
-        switch names.invite(withTokenHash: tokenHash) {
+      case .acceptInvite(let hash):
+        switch names.invite(withHash: hash) {
         case nil: throw .inviteNotFound
         case .room(let room, let invite):
           return try decideRoom(room, .sharing(.acceptInvite(invite)), request, next)
@@ -308,7 +308,7 @@ extension DecisionState {
     case .room(let id, let event):
       noteChannel(id, event)
       if case .lifecycle(.deleted) = event {
-        names.leave(rooms[id]?.state.room?.invites.values.map(\.invite.tokenHash) ?? [])
+        names.leave(rooms[id]?.state.room?.invites.values.flatMap(\.invite.hashes) ?? [])
       }
       RoomDecider.evolve(
         &rooms[id, default: Versioned(state: RoomDecider.initial, version: .none)].state, event, recorded.stamp,
@@ -316,7 +316,7 @@ extension DecisionState {
       rooms[id]?.version = recorded.version
     case .workspace(let id, let event):
       if case .lifecycle(.deleted) = event {
-        names.leave(workspaces[id]?.state.workspace?.invites.values.map(\.invite.tokenHash) ?? [])
+        names.leave(workspaces[id]?.state.workspace?.invites.values.flatMap(\.invite.hashes) ?? [])
       }
       WorkspaceDecider.evolve(
         &workspaces[id, default: Versioned(state: WorkspaceDecider.initial, version: .none)].state, event,

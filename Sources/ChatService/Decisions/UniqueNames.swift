@@ -8,7 +8,8 @@ package struct UniqueNames: Sendable, Equatable {
   // `Identity` itself compares by bytes.
   private var usersByIdentity: [Identity: UserID] = [:]
   private var emails = EmailHolders()
-  private var invitesByTokenHash: [[UInt8]: InviteReference] = [:]
+  /// By the hashes of their tokens and codes.
+  private var invitesByHash: [[UInt8]: InviteReference] = [:]
   private var pushTokens = PushTokenHolders()
   private var registered: Set<UserID> = []
 
@@ -27,7 +28,7 @@ package struct UniqueNames: Sendable, Equatable {
   package func user(with identity: Identity) -> UserID? { usersByIdentity[identity] }
   package func isRegistered(_ user: UserID) -> Bool { registered.contains(user) }
   package func devices(holding token: PushToken) -> [DeviceReference] { pushTokens.devices(holding: token) }
-  package func invite(withTokenHash hash: [UInt8]) -> InviteReference? { invitesByTokenHash[hash] }
+  package func invite(withHash hash: [UInt8]) -> InviteReference? { invitesByHash[hash] }
 
   /// Adds all unique names of a user's state.
   package mutating func enter(_ id: UserID, _ user: User) {
@@ -68,16 +69,16 @@ package struct UniqueNames: Sendable, Equatable {
   }
 
   package mutating func enter(_ invite: Invite, of room: RoomID) {
-    invitesByTokenHash[invite.tokenHash] = .room(room, invite.id)
+    for hash in invite.hashes { invitesByHash[hash] = .room(room, invite.id) }
   }
 
   package mutating func enter(_ invite: WorkspaceInvite, of workspace: WorkspaceID) {
-    invitesByTokenHash[invite.tokenHash] = .workspace(workspace, invite.id)
+    for hash in invite.hashes { invitesByHash[hash] = .workspace(workspace, invite.id) }
   }
 
   /// Removes the invites of a room or workspace that is deleted.
-  mutating func leave(_ tokenHashes: [[UInt8]]) {
-    for hash in tokenHashes { invitesByTokenHash[hash] = nil }
+  mutating func leave(_ hashesOfInvites: [[UInt8]]) {
+    for hash in hashesOfInvites { invitesByHash[hash] = nil }
   }
 
   mutating func take(_ event: ChatEvent) {

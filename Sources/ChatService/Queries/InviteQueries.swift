@@ -31,16 +31,26 @@ extension ChatService {
   }
 
   package func token(of invite: InviteID, in room: RoomID) -> String {
-    InviteTokens(keys).token(for: invite, of: room)
+    InviteSecrets(keys).token(for: invite, of: room)
   }
 
   package func token(of invite: InviteID, in workspace: WorkspaceID) -> String {
-    InviteTokens(keys).token(for: invite, of: workspace)
+    InviteSecrets(keys).token(for: invite, of: workspace)
+  }
+
+  /// The code that the invite has if it has one.
+  package func code(of invite: InviteID, in room: RoomID) -> InviteCode {
+    InviteSecrets(keys).code(for: invite, of: room)
+  }
+
+  /// The code that the invite has if it has one.
+  package func code(of invite: InviteID, in workspace: WorkspaceID) -> InviteCode {
+    InviteSecrets(keys).code(for: invite, of: workspace)
   }
 
   // MARK: Preview
 
-  /// What a user with a token may see before joining.
+  /// What a user with a token or a code may see before joining.
   package struct Preview: Sendable {
     package enum Space: Sendable {
       case room(RoomRow)
@@ -57,12 +67,12 @@ extension ChatService {
   }
 
   /// Members see the preview even if the invite is no longer valid, because accepting it again succeeds for them too.
-  package func preview(ofInviteWithToken token: String, for user: UserID) async throws(ServiceError) -> Preview {
-    let hash = InviteTokens.hash(of: token)
+  package func preview(of secret: InviteSecret, for user: UserID) async throws(ServiceError) -> Preview {
+    let hash = InviteSecrets(keys).hash(of: secret)
     let now = now()
     let found: Result<Preview, Rejection> = try await rooms { rooms in
       do {
-        if let invite = try rooms.invite(tokenHash: hash), let room = try rooms.room(invite.space) {
+        if let invite = try rooms.invite(hash: hash), let room = try rooms.room(invite.space) {
           if try rooms.isBanned(user, from: room.id) { throw Rejection.banned }
           if try rooms.member(user, of: room.id) == nil {
             if let refusal = invite.refusal(at: now) { throw refusal }
@@ -73,7 +83,7 @@ extension ChatService {
           }
           return .success(try Self.preview(of: .room(room), invite, (given ?? invite.invite.role).name, rooms))
         }
-        if let invite = try rooms.workspaceInvite(tokenHash: hash),
+        if let invite = try rooms.workspaceInvite(hash: hash),
           let workspace = try rooms.workspace(invite.space)
         {
           if let refusal = invite.refusal(at: now), try rooms.member(user, of: workspace.id) == nil { throw refusal }

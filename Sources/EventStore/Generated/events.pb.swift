@@ -655,6 +655,9 @@ nonisolated struct Hansard_V1_InviteCreated: Sendable {
   /// The invite never expires, and `expires_at_ms` is absent.
   var neverExpires: Bool = false
 
+  /// A keyed hash of the code; empty if the invite has none.
+  var codeHash: Data = Data()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1432,6 +1435,9 @@ nonisolated struct Hansard_V1_WorkspaceInviteCreated: Sendable {
 
   /// The invite never expires, and `expires_at_ms` is absent.
   var neverExpires: Bool = false
+
+  /// A keyed hash of the code; empty if the invite has none.
+  var codeHash: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2390,7 +2396,7 @@ nonisolated extension Hansard_V1_RoomEdited: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Hansard_V1_InviteCreated: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".InviteCreated"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}token_hash\0\u{1}role\0\u{3}expires_at_ms\0\u{3}maximum_uses\0\u{3}never_expires\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}token_hash\0\u{1}role\0\u{3}expires_at_ms\0\u{3}maximum_uses\0\u{3}never_expires\0\u{3}code_hash\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2403,6 +2409,7 @@ nonisolated extension Hansard_V1_InviteCreated: SwiftProtobuf.Message, SwiftProt
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtMs) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self._maximumUses) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.neverExpires) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.codeHash) }()
       default: break
       }
     }
@@ -2428,6 +2435,9 @@ nonisolated extension Hansard_V1_InviteCreated: SwiftProtobuf.Message, SwiftProt
     if self.neverExpires != false {
       try visitor.visitSingularBoolField(value: self.neverExpires, fieldNumber: 5)
     }
+    if !self.codeHash.isEmpty {
+      try visitor.visitSingularBytesField(value: self.codeHash, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2437,6 +2447,7 @@ nonisolated extension Hansard_V1_InviteCreated: SwiftProtobuf.Message, SwiftProt
     if lhs.expiresAtMs != rhs.expiresAtMs {return false}
     if lhs._maximumUses != rhs._maximumUses {return false}
     if lhs.neverExpires != rhs.neverExpires {return false}
+    if lhs.codeHash != rhs.codeHash {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3747,7 +3758,7 @@ nonisolated extension Hansard_V1_WorkspaceEdited: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Hansard_V1_WorkspaceInviteCreated: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".WorkspaceInviteCreated"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}token_hash\0\u{1}role\0\u{3}expires_at_ms\0\u{3}maximum_uses\0\u{3}never_expires\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}token_hash\0\u{1}role\0\u{3}expires_at_ms\0\u{3}maximum_uses\0\u{3}never_expires\0\u{3}code_hash\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3760,6 +3771,7 @@ nonisolated extension Hansard_V1_WorkspaceInviteCreated: SwiftProtobuf.Message, 
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtMs) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self._maximumUses) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.neverExpires) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.codeHash) }()
       default: break
       }
     }
@@ -3785,6 +3797,9 @@ nonisolated extension Hansard_V1_WorkspaceInviteCreated: SwiftProtobuf.Message, 
     if self.neverExpires != false {
       try visitor.visitSingularBoolField(value: self.neverExpires, fieldNumber: 5)
     }
+    if !self.codeHash.isEmpty {
+      try visitor.visitSingularBytesField(value: self.codeHash, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3794,6 +3809,7 @@ nonisolated extension Hansard_V1_WorkspaceInviteCreated: SwiftProtobuf.Message, 
     if lhs.expiresAtMs != rhs.expiresAtMs {return false}
     if lhs._maximumUses != rhs._maximumUses {return false}
     if lhs.neverExpires != rhs.neverExpires {return false}
+    if lhs.codeHash != rhs.codeHash {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

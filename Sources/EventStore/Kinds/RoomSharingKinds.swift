@@ -25,7 +25,8 @@ extension RoomEvent.Sharing: KindFamily {
           if let expiresAt = invite.expiresAt { $0.expiresAtMs = expiresAt.milliseconds }
           $0.neverExpires = invite.expiresAt == nil
           if let maximumUses = invite.maximumUses { $0.maximumUses = maximumUses }
-        }, shows: .invite(role: invite.role.name, expiresAt: invite.expiresAt, maximumUses: invite.maximumUses))
+          if let codeHash = invite.codeHash { $0.codeHash = Data(codeHash) }
+        }, shows: .invite(invite, role: invite.role.name))
     },
     read: { (body: Hansard_V1_InviteCreated, reader) in
       .inviteCreated(
@@ -33,7 +34,8 @@ extension RoomEvent.Sharing: KindFamily {
           id: try reader.subject(InviteID.self), tokenHash: Array(body.tokenHash),
           role: try reader.value(body.role, Role.self),
           expiresAt: body.neverExpires ? nil : Timestamp(milliseconds: body.expiresAtMs),
-          maximumUses: body.hasMaximumUses ? body.maximumUses : nil))
+          maximumUses: body.hasMaximumUses ? body.maximumUses : nil,
+          codeHash: body.codeHash.isEmpty ? nil : Array(body.codeHash)))
     })
 
   private static let inviteRevokedKind = Kind<Self>(

@@ -59,11 +59,12 @@ extension ShownFields {
     return fields
   }
 
-  static func invite(role: String, expiresAt: Timestamp?, maximumUses: UInt32?) -> ShownFields {
-    [
-      ("role", .text(role)), ("expiresAt", .text(orNull: expiresAt?.rfc3339)),
-      ("maximumUses", maximumUses.map { .number(UInt64($0)) } ?? .null),
+  static func invite(_ invite: InviteLink<some InvitableRole>, role: String) -> ShownFields {
+    let fields: ShownFields = [
+      ("role", .text(role)), ("expiresAt", .text(orNull: invite.expiresAt?.rfc3339)),
+      ("maximumUses", invite.maximumUses.map { .number(UInt64($0)) } ?? .null),
     ]
+    return invite.codeHash == nil ? fields : fields + [("hasCode", .bool(true))]
   }
 
   static func until(_ time: Timestamp?) -> ShownFields { [("until", .text(orNull: time?.rfc3339))] }

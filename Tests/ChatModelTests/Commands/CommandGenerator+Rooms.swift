@@ -108,7 +108,7 @@ extension CommandGenerator {
     let user = leader(of: room)
     let newInvite = ChatService.NewInvite(
       id: chance(5) ? pick(room.invites)?.link.id ?? newID() : newID(), role: chance(80) ? Role.member : .administrator,
-      expiry: expiry(), maximumUses: chance(50) ? UInt32(random.within(1...3)) : nil)
+      expiry: expiry(), maximumUses: chance(50) ? UInt32(random.within(1...3)) : nil, hasCode: chance(30))
     return createInvite(newInvite, of: room.id, by: user)
   }
 
@@ -131,17 +131,19 @@ extension CommandGenerator {
   }
 
   mutating func acceptInvite(_ model: ChatModel) -> Step? {
-    guard let room = anyRoom(model), let invite = pick(room.invites)?.link.id else { return nil }
-    return accept(invite, of: room.id, by: outsider(of: room, in: model))
+    guard let room = anyRoom(model), let invite = pick(room.invites)?.link else { return nil }
+    let byCode = invite.codeHash != nil && chance(50)
+    return accept(invite.id, of: room.id, by: outsider(of: room, in: model), byCode: byCode)
   }
 
-  mutating func accept(_ invite: InviteID, of room: RoomID, by user: UserID) -> Step {
+  mutating func accept(_ invite: InviteID, of room: RoomID, by user: UserID, byCode: Bool = false) -> Step {
     let key = key()
     let name = "u\(user.short) accepts i\(invite.short) of r\(room.short) under k\(key.short)"
     let rights = [.account] + Right.of(.sharing(.acceptInvite(invite)), in: room, by: user)
     return Step(name, user: user, room: room, rights: rights) { chat async throws(ServiceError) in
-      let token = chat.token(of: invite, in: room)
-      return Step.Receipt(try await chat.acceptInvite(token: token, by: Principal(user: user), command: key))
+      let secret: InviteSecret =
+        byCode ? .code(chat.code(of: invite, in: room)) : .token(chat.token(of: invite, in: room))
+      return Step.Receipt(try await chat.acceptInvite(secret, by: Principal(user: user), command: key))
     }
   }
 }

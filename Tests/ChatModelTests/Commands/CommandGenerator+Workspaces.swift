@@ -122,7 +122,7 @@ extension CommandGenerator {
     let user = leader(of: place)
     let newInvite = ChatService.NewInvite(
       id: chance(5) ? pick(place.invites)?.link.id ?? newID() : newID(), role: role(), expiry: expiry(),
-      maximumUses: chance(50) ? UInt32(random.within(1...3)) : nil)
+      maximumUses: chance(50) ? UInt32(random.within(1...3)) : nil, hasCode: chance(30))
     return createInvite(newInvite, of: place.id, by: user)
   }
 
@@ -140,17 +140,21 @@ extension CommandGenerator {
   }
 
   mutating func acceptWorkspaceInvite(_ model: ChatModel) -> Step? {
-    guard let place = anyWorkspace(model), let invite = pick(place.invites)?.link.id else { return nil }
-    return accept(invite, of: place.id, by: outsider(of: place))
+    guard let place = anyWorkspace(model), let invite = pick(place.invites)?.link else { return nil }
+    let byCode = invite.codeHash != nil && chance(50)
+    return accept(invite.id, of: place.id, by: outsider(of: place), byCode: byCode)
   }
 
-  mutating func accept(_ invite: InviteID, of workspace: WorkspaceID, by user: UserID) -> Step {
+  mutating func accept(
+    _ invite: InviteID, of workspace: WorkspaceID, by user: UserID, byCode: Bool = false
+  ) -> Step {
     let key = key()
     let name = "u\(user.short) accepts i\(invite.short) of w\(workspace.short) under k\(key.short)"
     let rights = [.account] + Right.of(.sharing(.acceptInvite(invite)), in: workspace, by: user)
     return Step(name, user: user, workspace: workspace, rights: rights) { chat async throws(ServiceError) in
-      let token = chat.token(of: invite, in: workspace)
-      return Step.Receipt(try await chat.acceptInvite(token: token, by: Principal(user: user), command: key))
+      let secret: InviteSecret =
+        byCode ? .code(chat.code(of: invite, in: workspace)) : .token(chat.token(of: invite, in: workspace))
+      return Step.Receipt(try await chat.acceptInvite(secret, by: Principal(user: user), command: key))
     }
   }
 }

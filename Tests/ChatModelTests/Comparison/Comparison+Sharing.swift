@@ -17,7 +17,9 @@ extension Comparison {
   /// Compares what the holder of a link sees.
   private func comparePreview(of invite: ModelInvite<Role>, in id: RoomID, for user: UserID) async throws {
     guard let room = model.rooms[id] else { return }
-    let found = try await preview(chat.token(of: invite.link.id, in: id), for: user)
+    let found = try await preview(
+      invite.link.codeHash == nil
+        ? .token(chat.token(of: invite.link.id, in: id)) : .code(chat.code(of: invite.link.id, in: id)), for: user)
     let expected: QueryResult<SeenPreview>
     if !room.exists {
       expected = .refused("invite_not_found")
@@ -38,7 +40,9 @@ extension Comparison {
 
   func comparePreview(of invite: ModelInvite<WorkspaceRole>, in id: WorkspaceID, for user: UserID) async throws {
     guard let workspace = model.workspaces[id] else { return }
-    let found = try await preview(chat.token(of: invite.link.id, in: id), for: user)
+    let found = try await preview(
+      invite.link.codeHash == nil
+        ? .token(chat.token(of: invite.link.id, in: id)) : .code(chat.code(of: invite.link.id, in: id)), for: user)
     let expected: QueryResult<SeenPreview>
     if !workspace.exists {
       expected = .refused("invite_not_found")
@@ -61,9 +65,9 @@ extension Comparison {
     return nil
   }
 
-  private func preview(_ token: String, for user: UserID) async throws -> QueryResult<SeenPreview> {
+  private func preview(_ secret: InviteSecret, for user: UserID) async throws -> QueryResult<SeenPreview> {
     try await result { () async throws(ServiceError) in
-      SeenPreview(try await chat.preview(ofInviteWithToken: token, for: user))
+      SeenPreview(try await chat.preview(of: secret, for: user))
     }
   }
 

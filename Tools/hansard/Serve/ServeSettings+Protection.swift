@@ -57,16 +57,17 @@ extension RateLimitSettings {
 extension LoginSettings {
   init(_ reader: inout SettingReader) {
     self.init()
-    isOn = reader.flag("logins.slowed", default: isOn, "whether failed logins delay the next ones")
+    isOn = reader.flag("logins.slowed", default: isOn, "whether failed logins and wrong invite codes delay the next ones")
     account.free = reader.integer(
       "logins.freeAttempts", default: account.free, in: 1...1_000,
-      "failed logins to one account before each further attempt has to wait: one second, then twice as long each time")
+      "failed logins to one account, or wrong codes of one user, before each further attempt has to wait: one second, then "
+        + "twice as long each time")
     address.free = reader.integer(
       "logins.freeAttemptsPerAddress", default: address.free, in: 1...1_000_000, "the same from one address")
     account.longestDelay = reader.integer(
       "logins.longestDelay", default: account.longestDelay, in: 1...86_400, "the longest wait, in seconds")
     account.memory = reader.integer(
-      "logins.memory", default: account.memory, in: 1...604_800, "seconds after which failed logins are forgotten")
+      "logins.memory", default: account.memory, in: 1...604_800, "seconds after which failed attempts are forgotten")
     address.longestDelay = account.longestDelay
     address.memory = account.memory
   }
