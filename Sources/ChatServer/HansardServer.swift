@@ -182,13 +182,13 @@ package struct HansardServer: Sendable {
       middleware: ProblemMiddleware(
         addressRateCheck: addresses, legacyStatus: configuration.legacyStatus, problems: problems,
         now: chat.now))
+    let reads = ReadSlots(downloads: configuration.downloads)
     let handlers = Handlers(
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
       hashing: HashingLimit(protection.rateLimits), searches: SearchBudget(protection.rateLimits),
-      people: PeopleLimit(protection.rateLimits), limiter: limiter, tickets: tickets, streams: opening,
+      people: PeopleLimit(protection.rateLimits), limiter: limiter, reads: reads, tickets: tickets, streams: opening,
       origins: origins,
       deepLink: configuration.deepLink, push: push, pushExplanation: pushExplanation)
-    let reads = ReadSlots(downloads: configuration.downloads)
     for route in RouteTable.routes {
       add(route.ending(lists: configuration.endCursor), handlers, limiter, reads, to: router)
     }

@@ -80,7 +80,7 @@ struct Handlers: Sendable {
 
   init(
     chat: ChatService, issuer: TokenIssuer, identities: IdentityProviders, logins: LoginSettings,
-    hashing: HashingLimit, searches: SearchBudget, people: PeopleLimit, limiter: RateLimiter,
+    hashing: HashingLimit, searches: SearchBudget, people: PeopleLimit, limiter: RateLimiter, reads: ReadSlots,
     tickets: StreamTickets, streams: StreamOpening, origins: OriginRule, deepLink: DeepLink,
     push: (@Sendable () -> PushStatus)?,
     pushExplanation: @escaping EventExplanation
@@ -101,7 +101,7 @@ struct Handlers: Sendable {
     workspaces = WorkspaceHandlers(chat: chat)
     invitations = InvitationHandlers(chat: chat, deepLink: deepLink, workspaces: workspaces)
     messages = MessageHandlers(chat: chat)
-    media = MediaHandlers(chat: chat)
+    media = MediaHandlers(chat: chat, reads: reads)
     badges = BadgeHandlers(chat: chat)
     reading = ReadingHandlers(chat: chat)
     preferences = PreferenceHandlers(chat: chat)

@@ -93,6 +93,23 @@ import Testing
     #expect(read(body) == .success(Result(name: nil, content: Array("tea".utf8))))
   }
 
+  @Test("an input without a chosen file is skipped, before and after the file")
+  func unchosen() {
+    for unchosen in [file("", name: ""), part("form-data; name=\"photo\"; filename=\"\"", "")] {
+      let result = Result(name: "kettle.png", content: Array("tea".utf8))
+      #expect(read(unchosen + file("tea") + "--x--") == .success(result))
+      #expect(read(file("tea") + unchosen + "--x--") == .success(result))
+      #expect(read(unchosen + unchosen + "--x--") == .failure(.noFile))
+    }
+    // With content it is a file, also if that begins like a delimiter.
+    for content in ["t", "\r\n--y", "\r\n", "--x"] {
+      let unnamed = file(content, name: "")
+      #expect(read(unnamed + "--x--") == .success(Result(name: nil, content: Array(content.utf8))))
+      #expect(read(unnamed + file("tea") + "--x--") == .failure(.secondFile))
+    }
+    #expect(read(file("tea") + file("t", name: "") + "--x--") == .failure(.secondFile))
+  }
+
   @Test("a form that breaks a rule is refused")
   func flaws() {
     let good = file("tea")

@@ -137,7 +137,11 @@ def body(content: dict) -> dict | None:
         return {"format": "yaml"}
     if set(content) == {"text/event-stream"}:
         return {"format": "eventStream"}
-    assert all(each["schema"] == {"$ref": f"{SCHEMAS}FileBytes"} for each in content.values()), content
+    file = {"$ref": f"{SCHEMAS}FileBytes"}
+    for type, each in content.items():
+        # A form has the file in a field.
+        schema = each["schema"]["properties"]["file"] if type == "multipart/form-data" else each["schema"]
+        assert schema == file, content
     return {"format": "file"}
 
 

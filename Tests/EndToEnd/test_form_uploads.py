@@ -63,6 +63,16 @@ def test_the_name_of_the_form_and_of_the_query(anna):
     assert refused.json()["code"] == "media_name_malformed"
 
 
+def test_an_input_without_a_chosen_file_is_skipped(anna):
+    unchosen = part('form-data; name="second"; filename=""', b"")
+    chosen = part('form-data; name="first"; filename="pot.png"', os.urandom(9))
+    form = {"Content-Type": "multipart/form-data; boundary=x"}
+    for body in (chosen + unchosen, unchosen + chosen):
+        response = anna.request("POST", "/v1/media", data=body + b"--x--\r\n", headers=form)
+        assert response.status_code in (200, 201) and response.json()["name"] == "pot.png"
+    raw(anna, unchosen + b"--x--\r\n")
+
+
 def test_an_image_in_a_form_is_measured(anna):
     media = post(anna, {"file": ("kettle.png", encoded("PNG"))}).json()
     assert media["contentType"] == "image/png" and media["width"] and media["height"]

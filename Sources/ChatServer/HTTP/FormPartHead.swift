@@ -7,6 +7,8 @@ struct FormPartHead: Equatable {
   /// Without a path; nil if the part has none, or an empty one.
   let fileName: String?
   private let hasFileName: Bool
+  /// As a browser sends it for an input without a chosen file.
+  let hasEmptyFileName: Bool
 
   /// A part with a file name, or in the field `file`.
   var isFile: Bool { hasFileName || field == Self.fileField }
@@ -33,6 +35,7 @@ struct FormPartHead: Equatable {
     else { throw .head }
     self.field = field
     hasFileName = parameters["filename"] != nil
+    hasEmptyFileName = parameters["filename"]?.isEmpty == true
     fileName = parameters["filename"].flatMap { Self.withoutPath(Self.unescaped($0)) }
   }
 

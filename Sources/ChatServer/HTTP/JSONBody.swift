@@ -110,6 +110,15 @@ struct TypedResponse<Shape: BodyShape>: Sendable {
   }
 }
 
+extension TypedResponse {
+  /// The response of a read whose body was received.
+  static func read(
+    _ context: HansardRequestContext, in slots: ReadSlots, _ body: @escaping @Sendable () async throws -> TypedResponse
+  ) async throws -> TypedResponse {
+    TypedResponse(encoded: try await slots.handleReceived(context) { try await body().response })
+  }
+}
+
 extension TypedResponse where Shape: RawBody {
   /// A response whose body the handler writes itself.
   init(raw response: Response) {

@@ -36,6 +36,8 @@ struct MultipartForm {
     /// After `CRLF--boundary`.
     case afterDelimiter
     case head
+    /// In a part with an empty file name, before its first byte.
+    case unnamed
     case content(isFile: Bool)
     case epilogue
   }
@@ -95,6 +97,8 @@ struct MultipartForm {
       return try readDelimiterEnd(&events)
     case .head:
       return try readHead(&events)
+    case .unnamed:
+      return try readUnnamed(&events)
     case .content(let isFile):
       return try skip(isFile: isFile, &events)
     case .epilogue:
@@ -157,13 +161,30 @@ struct MultipartForm {
     try charge(place)
     let head = try FormPartHead(Array(buffer[start..<start + place].dropFirst(2)))
     take(place + 4)
-    if head.isFile {
-      guard !hasFile else { throw .secondFile }
-      hasFile = true
-      events.append(.file(name: head.fileName))
+    if head.hasEmptyFileName {
+      state = .unnamed
+      return true
     }
+    if head.isFile { try beginFile(head.fileName, &events) }
     state = .content(isFile: head.isFile)
     return true
+  }
+
+  /// For an input without a chosen file, a browser sends a part with an empty file name and no content. It is skipped. A
+  /// part with content is a file.
+  private mutating func readUnnamed(_ events: inout [Event]) throws(Flaw) -> Bool {
+    let beginning = buffer[start...].prefix(delimiter.count)
+    if beginning.count < delimiter.count, delimiter.starts(with: beginning) { return false }
+    let isFile = !beginning.elementsEqual(delimiter)
+    if isFile { try beginFile(nil, &events) }
+    state = .content(isFile: isFile)
+    return true
+  }
+
+  private mutating func beginFile(_ name: String?, _ events: inout [Event]) throws(Flaw) {
+    guard !hasFile else { throw .secondFile }
+    hasFile = true
+    events.append(.file(name: name))
   }
 
   private mutating func charge(_ bytes: Int) throws(Flaw) {

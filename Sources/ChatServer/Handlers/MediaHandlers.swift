@@ -9,6 +9,7 @@ import MediaFiles
 
 struct MediaHandlers: Sendable {
   let chat: ChatService
+  let reads: ReadSlots
   /// Limits the uploads of each address, whose users could otherwise take all slots together. `MediaStore` limits the
   /// uploads of each user and of the server.
   private let uploads = KeyedLimit<NetworkAddress>(Limits.uploadsOfAddress)
@@ -56,7 +57,13 @@ struct MediaHandlers: Sendable {
       throw Refusal.invalidField(
         "width must be a number from 1 to \(Limits.thumbnailWidestWidth).", at: "/files/\(index)/width")
     }
-    let grants = try await chat.mediaGrants(for: files.map { ($0.mediaId, $0.width) }, to: context.actor)
+    return try await .read(context, in: reads) { try await signed(files.map { ($0.mediaId, $0.width) }, context) }
+  }
+
+  private func signed(
+    _ files: [(MediaID, Int?)], _ context: HansardRequestContext
+  ) async throws -> TypedResponse<SignedMediaList> {
+    let grants = try await chat.mediaGrants(for: files, to: context.actor)
     let signatures = chat.mediaSignatures
     return try JSONBody.response(
       SignedMediaList(

@@ -6,7 +6,8 @@ import Hummingbird
 
 /// How a request is handled.
 enum ReadClass: Sendable, Hashable {
-  /// It changes something, or costs nothing, so it is handled always and at once.
+  /// It changes something, or costs nothing, so it is handled always and at once. A read with a body takes its slot in its
+  /// handler, with `handleReceived`.
   case none
   /// It is handled only while its client is connected, and with few others of its user and address at a time.
   case json
@@ -60,6 +61,15 @@ struct ReadSlots: Sendable {
     case .json: try await context.whileClientWaits { try await json.respond(to: context, body) }
     case .media: try await context.whileClientWaits { try await media.respond(to: context, body) }
     }
+  }
+
+  /// Handles a read with a body, after the body was received: a client that sends slowly must not hold a slot. A command of
+  /// a stream has no request of its own whose client could leave.
+  func handleReceived(
+    _ context: HansardRequestContext, _ body: @escaping @Sendable () async throws -> Response
+  ) async throws -> Response {
+    if CommandTurn.current != nil { return try await json.respond(to: context, body) }
+    return try await handle(context, .json, body)
   }
 }
 
