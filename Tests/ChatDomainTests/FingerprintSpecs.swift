@@ -87,6 +87,11 @@ struct FingerprintSpecs {
       .account(.changeProfile(ProfileEdit(picture: .remove, custom: "1"))),
       .account(.setPreferences(PreferencesEdit(showsPreviews: false))),
       .account(.setPreferences(PreferencesEdit(sharesPresence: false, showsPreviews: false))),
+      .account(.setPreferences(PreferencesEdit(directRooms: .everyone))),
+      .account(.setPreferences(PreferencesEdit(directRooms: .known))),
+      .account(.setPreferences(PreferencesEdit(groupAdditions: .known))),
+      .account(.setPreferences(PreferencesEdit(groupAdditions: .nobody))),
+      .account(.setPreferences(PreferencesEdit(directRooms: .known, groupAdditions: .known))),
       .blocks(.block(bob)), .blocks(.block(carol)), .blocks(.unblock(bob)), .blocks(.unblock(carol)),
     ]
     #expect(Set(commands.map { $0.fingerprint(by: alice) }).count == commands.count)

@@ -12,15 +12,20 @@ struct UserPreferenceSpecs {
     let edits = [
       PreferencesEdit(notifications: .mentions), PreferencesEdit(mutedKinds: [.reaction, .added]),
       PreferencesEdit(quietHours: .set(night)), PreferencesEdit(showsPreviews: false),
+      PreferencesEdit(directRooms: .known), PreferencesEdit(groupAdditions: .nobody),
     ]
     let events = aliceAtHome + edits.map { .account(.preferencesSet($0)) }
     #expect(
       preferences(after: events)
         == UserPreferences(
-          notifications: .mentions, mutedKinds: [.added, .reaction], quietHours: night, showsPreviews: false))
+          notifications: .mentions, mutedKinds: [.added, .reaction], quietHours: night, showsPreviews: false,
+          contacts: ContactRules(directRooms: .known, groupAdditions: .nobody)))
     let removal = UserEvent.account(.preferencesSet(PreferencesEdit(mutedKinds: [], quietHours: .remove)))
     #expect(
-      preferences(after: events + [removal]) == UserPreferences(notifications: .mentions, showsPreviews: false))
+      preferences(after: events + [removal])
+        == UserPreferences(
+          notifications: .mentions, showsPreviews: false,
+          contacts: ContactRules(directRooms: .known, groupAdditions: .nobody)))
     for edit in edits {
       given(UserDecider.self, aliceAtHome).when(setting(edit), by: .user(alice))
         .thenRecorded(.account(.preferencesSet(edit)))

@@ -239,7 +239,8 @@ struct RandomHistory {
             PreferencesEdit(
               sharesReadMarkers: isOn, acceptsDirectMessages: !isOn, sharesPresence: isOn,
               notifications: isOn ? .mentions : nil, mutedKinds: isOn ? [.reaction, .added] : [],
-              quietHours: Self.quietHours(isOn), showsPreviews: isOn))), of: user)
+              quietHours: Self.quietHours(isOn), showsPreviews: isOn, directRooms: isOn ? .known : nil,
+              groupAdditions: isOn ? .nobody : .everyone))), of: user)
     case 12:
       if let device, let token = state.devices[device]?.description.tokens.last {
         record(.devices(.tokenMoved(device, token)), of: user)

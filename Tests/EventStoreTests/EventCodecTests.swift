@@ -34,7 +34,8 @@ private let everyEvent: [ChatEvent] =
       .account(
         .preferencesSet(
           PreferencesEdit(
-            notifications: .mentions, mutedKinds: [.added, .message], quietHours: goldenNight, showsPreviews: true)))),
+            notifications: .mentions, mutedKinds: [.added, .message], quietHours: goldenNight, showsPreviews: true,
+            directRooms: .nobody, groupAdditions: .known)))),
     .user(user, .sessions(.started(id(2), device: id(3)))),
     .user(user, .sessions(.started(id(2), device: nil))),
     .user(user, .sessions(.refreshed(id(2), generation: 4))),

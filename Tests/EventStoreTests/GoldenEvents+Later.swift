@@ -31,7 +31,7 @@ private let everything = MessageContent(
 /// The kinds that were added after the first messages: workspaces, threads, media and others.
 let laterEvents: [ChatEvent] =
   userEvents + roomEvents + messageEvents + workspaceEvents + unlinking + reportEvents + blocking
-  + [reportOfDeletedMessage] + presence + push + [quoting] + deletion + customData
+  + [reportOfDeletedMessage] + presence + push + [quoting] + deletion + customData + contacts
 
 private let userEvents: [ChatEvent] = [
   .user(alice, .account(.profileChanged(ProfileEdit(nickname: "Alice", picture: .set(picture))))),
@@ -73,6 +73,11 @@ private let blocking: [ChatEvent] = [
   .user(alice, .account(.preferencesSet(PreferencesEdit(acceptsDirectMessages: true)))),
   .user(alice, .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: false, acceptsDirectMessages: false)))),
   .room(room, .scheduling(.failed(reply, .directMessagesRefused))),
+]
+
+private let contacts: [ChatEvent] = [
+  .user(alice, .account(.preferencesSet(PreferencesEdit(directRooms: .everyone, groupAdditions: .known)))),
+  .user(alice, .account(.preferencesSet(PreferencesEdit(directRooms: .nobody)))),
 ]
 
 private let deletion: [ChatEvent] = [

@@ -16,11 +16,12 @@ package struct UserPreferences: Sendable, Hashable {
   package var quietHours: QuietHours?
   /// Whether notifications contain texts and names.
   package var showsPreviews: Bool
+  package var contacts: ContactRules
 
   package init(
     sharesReadMarkers: Bool = true, acceptsDirectMessages: Bool = true, sharesPresence: Bool = true,
     notifications: NotificationLevel = .all, mutedKinds: AlertKinds = [], quietHours: QuietHours? = nil,
-    showsPreviews: Bool = true
+    showsPreviews: Bool = true, contacts: ContactRules = ContactRules()
   ) {
     self.sharesReadMarkers = sharesReadMarkers
     self.acceptsDirectMessages = acceptsDirectMessages
@@ -29,6 +30,7 @@ package struct UserPreferences: Sendable, Hashable {
     self.mutedKinds = mutedKinds
     self.quietHours = quietHours
     self.showsPreviews = showsPreviews
+    self.contacts = contacts
   }
 }
 
@@ -41,11 +43,13 @@ package struct PreferencesEdit: Sendable, Hashable {
   package var mutedKinds: AlertKinds?
   package var quietHours: QuietHoursEdit?
   package var showsPreviews: Bool?
+  package var directRooms: ContactRule?
+  package var groupAdditions: ContactRule?
 
   package init(
     sharesReadMarkers: Bool? = nil, acceptsDirectMessages: Bool? = nil, sharesPresence: Bool? = nil,
     notifications: NotificationLevel? = nil, mutedKinds: AlertKinds? = nil, quietHours: QuietHoursEdit? = nil,
-    showsPreviews: Bool? = nil
+    showsPreviews: Bool? = nil, directRooms: ContactRule? = nil, groupAdditions: ContactRule? = nil
   ) {
     self.sharesReadMarkers = sharesReadMarkers
     self.acceptsDirectMessages = acceptsDirectMessages
@@ -54,6 +58,8 @@ package struct PreferencesEdit: Sendable, Hashable {
     self.mutedKinds = mutedKinds
     self.quietHours = quietHours
     self.showsPreviews = showsPreviews
+    self.directRooms = directRooms
+    self.groupAdditions = groupAdditions
   }
 
   package var isEmpty: Bool { self == PreferencesEdit() }
@@ -70,6 +76,8 @@ extension UserPreferences {
     if let mutedKinds = edit.mutedKinds { self.mutedKinds = mutedKinds }
     if let quietHours = edit.quietHours { self.quietHours = quietHours.hours }
     if let showsPreviews = edit.showsPreviews { self.showsPreviews = showsPreviews }
+    if let directRooms = edit.directRooms { contacts.directRooms = directRooms }
+    if let groupAdditions = edit.groupAdditions { contacts.groupAdditions = groupAdditions }
   }
 }
 
@@ -215,6 +223,8 @@ extension Fingerprint {
       ]
     }
     if let shows = edit.showsPreviews { fields += [.text("showsPreviews"), .number(shows ? 1 : 0)] }
+    if let rule = edit.directRooms { fields += [.text("directRooms"), .number(Int64(rule.rawValue))] }
+    if let rule = edit.groupAdditions { fields += [.text("groupAdditions"), .number(Int64(rule.rawValue))] }
     return Fingerprint(fields)
   }
 }

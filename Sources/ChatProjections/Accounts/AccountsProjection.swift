@@ -50,6 +50,8 @@ package struct AccountsProjection: Projection {
           quietTo INTEGER,
           quietTimeZone TEXT,
           showsPreviews INTEGER NOT NULL,
+          directRooms INTEGER NOT NULL,
+          groupAdditions INTEGER NOT NULL,
           fingerprint BLOB,
           registeredPosition INTEGER NOT NULL,
           registeredTime INTEGER NOT NULL,

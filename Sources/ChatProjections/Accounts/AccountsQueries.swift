@@ -106,13 +106,14 @@ package struct AccountsQueries: ReadModelQueries {
 
   static let preferenceColumns =
     "sharesReadMarkers, acceptsDirectMessages, sharesPresence, notifications, mutedKinds, quietFrom, quietTo, "
-    + "quietTimeZone, showsPreviews"
+    + "quietTimeZone, showsPreviews, directRooms, groupAdditions"
 
   static func readPreferences(_ row: inout RowReader) throws -> UserPreferences {
     try UserPreferences(
       sharesReadMarkers: row.number() != 0, acceptsDirectMessages: row.number() != 0,
       sharesPresence: row.number() != 0, notifications: row.choice(), mutedKinds: AlertKinds(bits: row.narrow()),
-      quietHours: readQuietHours(&row), showsPreviews: row.number() != 0)
+      quietHours: readQuietHours(&row), showsPreviews: row.number() != 0,
+      contacts: ContactRules(directRooms: row.choice(), groupAdditions: row.choice()))
   }
 
   /// Nil if the columns are NULL.

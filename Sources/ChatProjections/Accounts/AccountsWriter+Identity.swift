@@ -24,12 +24,14 @@ extension AccountsWriter {
       UPDATE user SET sharesReadMarkers = COALESCE(?, sharesReadMarkers),
         acceptsDirectMessages = COALESCE(?, acceptsDirectMessages),
         sharesPresence = COALESCE(?, sharesPresence), notifications = COALESCE(?, notifications),
-        mutedKinds = COALESCE(?, mutedKinds), showsPreviews = COALESCE(?, showsPreviews)
+        mutedKinds = COALESCE(?, mutedKinds), showsPreviews = COALESCE(?, showsPreviews),
+        directRooms = COALESCE(?, directRooms), groupAdditions = COALESCE(?, groupAdditions)
       WHERE id = ?
       """
     ).run(
       edit.sharesReadMarkers, edit.acceptsDirectMessages, edit.sharesPresence,
-      edit.notifications.map { Int64($0.rawValue) }, edit.mutedKinds.map { Int64($0.bits) }, edit.showsPreviews, user)
+      edit.notifications.map { Int64($0.rawValue) }, edit.mutedKinds.map { Int64($0.bits) }, edit.showsPreviews,
+      edit.directRooms.map { Int64($0.rawValue) }, edit.groupAdditions.map { Int64($0.rawValue) }, user)
     guard let quiet = edit.quietHours else { return }
     try CachedStatement(database, "UPDATE user SET quietFrom = ?, quietTo = ?, quietTimeZone = ? WHERE id = ?")
       .run(

@@ -74,8 +74,8 @@ struct AccountsWriter {
         id, nickname, nicknameCompared, email, emailCompared, externalId, credentialVersion, credentialHash,
         credentialLogRounds, credentialBlockSize, credentialParallelism, credentialPosition, credentialTime,
         fingerprint, registeredPosition, registeredTime, revision, sharesReadMarkers, acceptsDirectMessages,
-        sharesPresence, notifications, mutedKinds, showsPreviews
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+        sharesPresence, notifications, mutedKinds, showsPreviews, directRooms, groupAdditions
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
       """
     ).run(
       user, registration?.nickname ?? "", registration.map { NicknameForm.compared($0.nickname) } ?? "",
@@ -84,7 +84,8 @@ struct AccountsWriter {
       credential.map { Int64($0.logRounds) }, credential.map { Int64($0.blockSize) },
       credential.map { Int64($0.parallelism) }, credential.map { _ in stamp }, registration?.fingerprint, stamp,
       stamp.position, preferences.sharesReadMarkers, preferences.acceptsDirectMessages, preferences.sharesPresence,
-      Int64(preferences.notifications.rawValue), Int64(preferences.mutedKinds.bits), preferences.showsPreviews)
+      Int64(preferences.notifications.rawValue), Int64(preferences.mutedKinds.bits), preferences.showsPreviews,
+      Int64(preferences.contacts.directRooms.rawValue), Int64(preferences.contacts.groupAdditions.rawValue))
   }
 
   // MARK: - Sessions

@@ -85,13 +85,14 @@ extension AccountsWriter {
         credentialPosition = NULL, credentialTime = NULL, disabledPosition = NULL, disabledTime = NULL,
         fingerprint = NULL, deletedPosition = ?, deletedTime = ?, revision = ?, sharesReadMarkers = ?,
         acceptsDirectMessages = ?, sharesPresence = ?, notifications = ?, mutedKinds = ?, quietFrom = NULL,
-        quietTo = NULL, quietTimeZone = NULL, showsPreviews = ?
+        quietTo = NULL, quietTimeZone = NULL, showsPreviews = ?, directRooms = ?, groupAdditions = ?
       WHERE id = ?
       """
     ).run(
       stamp, stamp.position, preferences.sharesReadMarkers, preferences.acceptsDirectMessages,
       preferences.sharesPresence, Int64(preferences.notifications.rawValue), Int64(preferences.mutedKinds.bits),
-      preferences.showsPreviews, user)
+      preferences.showsPreviews, Int64(preferences.contacts.directRooms.rawValue),
+      Int64(preferences.contacts.groupAdditions.rawValue), user)
     for table in ["identity", "device", "blockedUser", "session"] {
       try CachedStatement(database, "DELETE FROM \(table) WHERE userId = ?").run(user)
     }

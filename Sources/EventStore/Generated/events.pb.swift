@@ -246,6 +246,12 @@ nonisolated struct Hansard_V1_PreferencesSet: Sendable {
   /// Clears the value of `hidesPreviews`. Subsequent reads from it will return its default value.
   mutating func clearHidesPreviews() {self._hidesPreviews = nil}
 
+  /// 0 unchanged, 1 everyone, 2 known, 3 nobody.
+  var directRooms: UInt32 = 0
+
+  /// 0 unchanged, 1 everyone, 2 known, 3 nobody.
+  var groupAdditions: UInt32 = 0
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1758,7 +1764,7 @@ nonisolated extension Hansard_V1_EmailSet: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".PreferencesSet"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}hides_read_markers\0\u{3}refuses_direct_messages\0\u{3}keeps_read_markers\0\u{3}hides_presence\0\u{1}notifications\0\u{3}muted_kinds\0\u{3}quiet_hours\0\u{3}hides_previews\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}hides_read_markers\0\u{3}refuses_direct_messages\0\u{3}keeps_read_markers\0\u{3}hides_presence\0\u{1}notifications\0\u{3}muted_kinds\0\u{3}quiet_hours\0\u{3}hides_previews\0\u{3}direct_rooms\0\u{3}group_additions\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1774,6 +1780,8 @@ nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftPro
       case 6: try { try decoder.decodeSingularMessageField(value: &self._mutedKinds) }()
       case 7: try { try decoder.decodeSingularMessageField(value: &self._quietHours) }()
       case 8: try { try decoder.decodeSingularBoolField(value: &self._hidesPreviews) }()
+      case 9: try { try decoder.decodeSingularUInt32Field(value: &self.directRooms) }()
+      case 10: try { try decoder.decodeSingularUInt32Field(value: &self.groupAdditions) }()
       default: break
       }
     }
@@ -1808,6 +1816,12 @@ nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftPro
     try { if let v = self._hidesPreviews {
       try visitor.visitSingularBoolField(value: v, fieldNumber: 8)
     } }()
+    if self.directRooms != 0 {
+      try visitor.visitSingularUInt32Field(value: self.directRooms, fieldNumber: 9)
+    }
+    if self.groupAdditions != 0 {
+      try visitor.visitSingularUInt32Field(value: self.groupAdditions, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1820,6 +1834,8 @@ nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftPro
     if lhs._mutedKinds != rhs._mutedKinds {return false}
     if lhs._quietHours != rhs._quietHours {return false}
     if lhs._hidesPreviews != rhs._hidesPreviews {return false}
+    if lhs.directRooms != rhs.directRooms {return false}
+    if lhs.groupAdditions != rhs.groupAdditions {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

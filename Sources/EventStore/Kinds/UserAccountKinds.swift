@@ -89,7 +89,12 @@ extension PayloadReader {
       notifications: body.notifications == 0 ? nil : try value(body.notifications, NotificationLevel.self),
       mutedKinds: body.hasMutedKinds ? try alertKinds(body.mutedKinds.kinds) : nil,
       quietHours: body.hasQuietHours ? try quietHours(body.quietHours) : nil,
-      showsPreviews: body.hasHidesPreviews ? !body.hidesPreviews : nil)
+      showsPreviews: body.hasHidesPreviews ? !body.hidesPreviews : nil,
+      directRooms: try contactRule(body.directRooms), groupAdditions: try contactRule(body.groupAdditions))
+  }
+
+  private func contactRule(_ number: UInt32) throws(CodecError) -> ContactRule? {
+    number == 0 ? nil : try value(number, ContactRule.self)
   }
 
   private func alertKinds(_ numbers: [UInt32]) throws(CodecError) -> AlertKinds {
@@ -124,6 +129,8 @@ extension PreferencesEdit {
     if let mutedKinds { fields.append(("mutedKinds", .list(mutedKinds.kinds.map { .text($0.name) }))) }
     if let quietHours { fields.append(("quietHours", .text(orNull: quietHours.hours?.shown))) }
     if let showsPreviews { fields.append(("showsPreviews", .bool(showsPreviews))) }
+    if let directRooms { fields.append(("directRooms", .text(directRooms.name))) }
+    if let groupAdditions { fields.append(("groupAdditions", .text(groupAdditions.name))) }
     return fields
   }
 }
@@ -144,6 +151,8 @@ extension Hansard_V1_PreferencesSet {
       }
       if let quiet = edit.quietHours { $0.quietHours = .with(quiet.hours) }
       if let shows = edit.showsPreviews { $0.hidesPreviews = !shows }
+      if let rule = edit.directRooms { $0.directRooms = UInt32(rule.rawValue) }
+      if let rule = edit.groupAdditions { $0.groupAdditions = UInt32(rule.rawValue) }
     }
   }
 }

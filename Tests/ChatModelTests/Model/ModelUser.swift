@@ -154,6 +154,8 @@ extension ModelUser {
       case .remove: preferences.quietHours = nil
       }
       if let shows = edit.showsPreviews { preferences.showsPreviews = shows }
+      if let rule = edit.directRooms { preferences.contacts.directRooms = rule }
+      if let rule = edit.groupAdditions { preferences.contacts.groupAdditions = rule }
     case .sessions, .devices, .media, .blocks, .deletion, .erased:
       break
     }
