@@ -148,6 +148,11 @@ package protocol Directory: ~Copyable {
   func isBlocked(_ user: UserID, by blocker: UserID) -> Bool
   /// The user's preference; true also if the user is not registered.
   func acceptsDirectMessages(_ user: UserID) -> Bool
+  /// The user's preferences; those of a new user also if the user is not registered.
+  func contactRules(of user: UserID) -> ContactRules
+  /// Whether both are members of the same room, or both are members and not guests of the same workspace. Of the user
+  /// with fewer rooms, only the newest `Limits.spacesCompared` are looked at, and the same for workspaces.
+  func sharesSpace(_ user: UserID, with other: UserID) -> Bool
 
   /// Nil if the user is not a member, or if the workspace does not exist.
   func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole?

@@ -20,9 +20,11 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case legalHoldNotFound = "legal_hold_not_found"
   case banned = "banned"
   case memberSilenced = "member_silenced"
-  /// One of the two users blocks the other or does not accept direct messages. The code is the same for both reasons,
-  /// so that it does not reveal a block.
+  /// One of the two users blocks the other or does not accept direct messages, or the other does not accept new direct
+  /// rooms from the user. The code is the same for all reasons, so that it does not reveal a block.
   case directMessagesRefused = "direct_messages_refused"
+  /// The user does not accept additions to groups from the caller.
+  case additionRefused = "addition_refused"
   case workspaceMembersOnly = "workspace_members_only"
   case mediaNotFound = "media_not_found"
   case accountDisabled = "account_disabled"

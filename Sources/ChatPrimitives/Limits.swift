@@ -72,6 +72,9 @@ public enum Limits {
   public static let bansPerRoom = 10_000
   /// The users whom one user blocks.
   public static let blockedUsersPerUser = 1_000
+  /// The rooms, and the workspaces, that are looked at to find out whether two users share one: the newest of the user
+  /// who has fewer.
+  public static let spacesCompared = 256
   /// The users whom the request that creates a group or a channel can add.
   public static let membersAtCreation = 100
   /// The users in a direct room besides the one who requests it.

@@ -160,6 +160,11 @@ struct RejectionSpecs {
       let blocks = (0..<UInt64(Limits.blockedUsersPerUser)).map { UserEvent.blocks(.blocked(id(1000 + $0))) }
       return user(aliceAtHome + blocks, .blocks(.block(bob)))
     },
+    .additionRefused: {
+      given(RoomDecider.self, Array(teaRoom.dropLast()))
+        .with(TestDirectory(contacts: [dave: ContactRules(groupAdditions: .nobody)]))
+        .when(.members(.add(dave)), by: .user(alice)).rejection
+    },
     .directMessagesRefused: {
       given(RoomDecider.self, []).with(TestDirectory(blocked: [bob: [alice]]))
         .when(.lifecycle(.create(.direct(alice, bob))), by: .user(alice)).rejection

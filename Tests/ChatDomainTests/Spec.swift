@@ -138,6 +138,9 @@ struct TestDirectory: Directory {
   /// The users whom each user blocks.
   var blocked: [UserID: Set<UserID>] = [:]
   var refusingDirectMessages: Set<UserID> = []
+  var contacts: [UserID: ContactRules] = [:]
+  /// The users with whom each user shares a room or a workspace.
+  var acquaintances: [UserID: Set<UserID>] = [:]
   /// The members of each workspace.
   var workspaces: [WorkspaceID: [UserID: WorkspaceRole]] = [:]
   var rooms: [RoomID: Room] = [:]
@@ -154,6 +157,8 @@ struct TestDirectory: Directory {
   func isDeleted(_ user: UserID) -> Bool { deleted.contains(user) }
   func isBlocked(_ user: UserID, by blocker: UserID) -> Bool { blocked[blocker]?.contains(user) == true }
   func acceptsDirectMessages(_ user: UserID) -> Bool { !refusingDirectMessages.contains(user) }
+  func contactRules(of user: UserID) -> ContactRules { contacts[user] ?? ContactRules() }
+  func sharesSpace(_ user: UserID, with other: UserID) -> Bool { acquaintances[user]?.contains(other) == true }
   func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole? { workspaces[workspace]?[user] }
   func room(_ id: RoomID) -> Room? { rooms[id] }
   func hasInvite(withHash hash: [UInt8]) -> Bool { inviteHashes.contains(hash) }

@@ -247,6 +247,7 @@ extension RoomDecider {
     for user in creation.participants {
       try directory.requireRegistered(user)
       try requireAdmissible(user, from: creation.workspace, directory)
+      try requireAddition(of: user, in: creation.workspace, directory)
     }
     let owner: [RoomEvent] = creation.creator.map { [.members(.joined($0, role: .owner, invite: nil))] } ?? []
     return .record(

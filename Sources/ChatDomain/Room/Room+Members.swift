@@ -171,6 +171,7 @@ extension RoomDecider {
     let room = try openRoom()
     try directory.requireRegistered(user)
     try requireAdmissible(user, to: room, directory)
+    try requireAddition(of: user, in: room.workspace, directory)
     return .record([.members(.added(user, role: room.role(forComingInWith: .member)))])
   }
 

@@ -13,11 +13,16 @@ extension RoomDecider {
   }
 
   /// Applies to a new direct room of any size: the creator can only add users if neither refuses the other's direct
-  /// messages.
+  /// messages, and if they accept new direct rooms from the creator.
   func requireDirectMessages(
     of creator: UserID, to others: [UserID], _ directory: borrowing some Directory
   ) throws(Rejection) {
-    for other in others where Self.refuseDirectMessages(creator, other, directory) { throw .directMessagesRefused }
+    for other in others {
+      if Self.refuseDirectMessages(creator, other, directory) { throw .directMessagesRefused }
+      guard accepts(directory.contactRules(of: other).directRooms, of: other, directory) else {
+        throw .directMessagesRefused
+      }
+    }
   }
 
   private static func refuseDirectMessages(

@@ -8,7 +8,8 @@ extension Rejection {
     switch self {
     case .sessionEnded, .credentialsRejected, .refreshTokenExpired, .refreshTokenReused: .unauthorized
     case .forbidden, .serviceOnly, .banned, .memberSilenced, .workspaceMembersOnly,
-      .accountDisabled, .guestNotAllowed, .passwordWrong, .linkedLoginRequired, .directMessagesRefused:
+      .accountDisabled, .guestNotAllowed, .passwordWrong, .linkedLoginRequired, .directMessagesRefused,
+      .additionRefused:
       .forbidden
     case .userNotFound, .roomNotFound, .messageNotFound, .inviteNotFound, .sessionNotFound, .deviceNotFound,
       .memberNotFound, .workspaceNotFound, .invitationNotFound, .banNotFound, .mediaNotFound, .scheduledMessageNotFound,
@@ -60,6 +61,7 @@ extension Rejection {
     case .banned: "The user is banned from this room."
     case .memberSilenced: "You cannot write in this room until the time in its silencedUntil."
     case .directMessagesRefused: "You cannot exchange direct messages with this user."
+    case .additionRefused: "You cannot add this user. Send an invite instead."
     case .workspaceMembersOnly: "Only members of the workspace can join its channels."
     case .mediaNotFound: "The file does not exist, or you cannot see it. If it is yours, upload it again."
     case .accountDisabled: "The account is disabled. Ask the operator of this server."

@@ -35,6 +35,15 @@ extension DecisionState: Directory {
     }
   }
 
+  package func contactRules(of user: UserID) -> ContactRules {
+    guard case .registered(let known)? = users[user]?.state else { return ContactRules() }
+    return known.preferences.contacts
+  }
+
+  package func sharesSpace(_ user: UserID, with other: UserID) -> Bool {
+    spaces.areShared(by: user, and: other, room: { room($0) }, role: { role(of: $0, in: $1) })
+  }
+
   package func devices(holding token: PushToken) -> [DeviceReference] { names.devices(holding: token) }
 
   package func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole? {

@@ -34,5 +34,7 @@ extension DecisionState {
       workspaces[id] = Versioned(state: state, version: version)
       for invite in (state.workspace?.invites ?? [:]).values { names.enter(invite.invite, of: id) }
     }
+    spaces.restore(rooms.lazy.compactMap { id, room in room.state.room.map { (id, $0) } })
+    spaces.restore(workspaces.lazy.compactMap { id, workspace in workspace.state.workspace.map { (id, $0) } })
   }
 }

@@ -15,6 +15,7 @@ package struct DecisionState: DecisionMachine {
   /// The channels of each workspace, without deleted ones.
   package var channels: [WorkspaceID: Set<RoomID>] = [:]
   package var names = UniqueNames()
+  package var spaces = SharedSpaces()
   package var serverVersion = StreamVersion.none
   package var signingKeys = SigningKeyHistory()
   package var holds = LegalHolds()
@@ -307,6 +308,7 @@ extension DecisionState {
       users[id]?.version = recorded.version
     case .room(let id, let event):
       noteChannel(id, event)
+      noteMembers(id, event)
       if case .lifecycle(.deleted) = event {
         names.leave(rooms[id]?.state.room?.invites.values.flatMap(\.invite.hashes) ?? [])
       }
@@ -315,6 +317,7 @@ extension DecisionState {
         by: recorded.actor)
       rooms[id]?.version = recorded.version
     case .workspace(let id, let event):
+      noteMembers(id, event)
       if case .lifecycle(.deleted) = event {
         names.leave(workspaces[id]?.state.workspace?.invites.values.flatMap(\.invite.hashes) ?? [])
       }
