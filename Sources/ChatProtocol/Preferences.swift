@@ -16,11 +16,15 @@ public struct UpdatePreferencesRequest: RequestObject {
   public let quietHours: Strict<QuietHoursRequest>??
   /// Whether notifications contain texts and names.
   public let showsPreviews: Bool?
+  /// `everyone`, `known` or `nobody`: who may create a direct room with the user.
+  public let directRooms: String?
+  /// `everyone`, `known` or `nobody`: who may add the user to a group.
+  public let groupAdditions: String?
 
   public init(
     sharesReadMarkers: Bool? = nil, acceptsDirectMessages: Bool? = nil, sharesPresence: Bool? = nil,
     notifications: String? = nil, mutedKinds: [String]? = nil, quietHours: Strict<QuietHoursRequest>?? = nil,
-    showsPreviews: Bool? = nil
+    showsPreviews: Bool? = nil, directRooms: String? = nil, groupAdditions: String? = nil
   ) {
     self.sharesReadMarkers = sharesReadMarkers
     self.acceptsDirectMessages = acceptsDirectMessages
@@ -29,6 +33,8 @@ public struct UpdatePreferencesRequest: RequestObject {
     self.mutedKinds = mutedKinds
     self.quietHours = quietHours
     self.showsPreviews = showsPreviews
+    self.directRooms = directRooms
+    self.groupAdditions = groupAdditions
   }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
@@ -39,6 +45,8 @@ public struct UpdatePreferencesRequest: RequestObject {
     case mutedKinds
     case quietHours
     case showsPreviews
+    case directRooms
+    case groupAdditions
   }
 
   public init(from decoder: any Decoder) throws {
@@ -52,6 +60,8 @@ public struct UpdatePreferencesRequest: RequestObject {
       container.contains(.quietHours)
       ? .some(try container.decodeIfPresent(Strict<QuietHoursRequest>.self, forKey: .quietHours)) : .none
     showsPreviews = try container.decodeIfPresent(Bool.self, forKey: .showsPreviews)
+    directRooms = try container.decodeIfPresent(String.self, forKey: .directRooms)
+    groupAdditions = try container.decodeIfPresent(String.self, forKey: .groupAdditions)
   }
 }
 
@@ -99,10 +109,12 @@ public struct Preferences: ResponseObject {
   public var mutedKinds: [String]
   @Nullable public var quietHours: QuietHours?
   public var showsPreviews: Bool
+  public var directRooms: String
+  public var groupAdditions: String
 
   public init(
     sharesReadMarkers: Bool, acceptsDirectMessages: Bool, sharesPresence: Bool, notifications: String,
-    mutedKinds: [String], quietHours: QuietHours?, showsPreviews: Bool
+    mutedKinds: [String], quietHours: QuietHours?, showsPreviews: Bool, directRooms: String, groupAdditions: String
   ) {
     self.sharesReadMarkers = sharesReadMarkers
     self.acceptsDirectMessages = acceptsDirectMessages
@@ -111,6 +123,8 @@ public struct Preferences: ResponseObject {
     self.mutedKinds = mutedKinds
     self.quietHours = quietHours
     self.showsPreviews = showsPreviews
+    self.directRooms = directRooms
+    self.groupAdditions = groupAdditions
   }
 }
 
@@ -123,6 +137,8 @@ public struct PreferencesReceipt: ResponseObject {
   public var mutedKinds: [String]
   @Nullable public var quietHours: QuietHours?
   public var showsPreviews: Bool
+  public var directRooms: String
+  public var groupAdditions: String
   public var position: LogPosition
 
   public init(_ preferences: Preferences, position: LogPosition) {
@@ -133,6 +149,8 @@ public struct PreferencesReceipt: ResponseObject {
     mutedKinds = preferences.mutedKinds
     quietHours = preferences.quietHours
     showsPreviews = preferences.showsPreviews
+    directRooms = preferences.directRooms
+    groupAdditions = preferences.groupAdditions
     self.position = position
   }
 }

@@ -22,7 +22,8 @@ struct ClientSpecs {
       #expect(body == #"{"sharesReadMarkers":false}"#)
       return
         #"{"sharesReadMarkers":false,"acceptsDirectMessages":true,"sharesPresence":true,"notifications":"all","#
-        + #""mutedKinds":["reaction"],"quietHours":null,"showsPreviews":true,"position":7}"#
+        + #""mutedKinds":["reaction"],"quietHours":null,"showsPreviews":true,"directRooms":"known","#
+        + #""groupAdditions":"everyone","position":7}"#
     }
     let receipt = try client.call(Endpoints.updatePreferences, UpdatePreferencesRequest(sharesReadMarkers: false))
     #expect(
@@ -30,6 +31,7 @@ struct ClientSpecs {
         == PreferencesReceipt(
           Preferences(
             sharesReadMarkers: false, acceptsDirectMessages: true, sharesPresence: true, notifications: "all",
-            mutedKinds: ["reaction"], quietHours: nil, showsPreviews: true), position: LogPosition(7)))
+            mutedKinds: ["reaction"], quietHours: nil, showsPreviews: true, directRooms: "known",
+            groupAdditions: "everyone"), position: LogPosition(7)))
   }
 }

@@ -281,6 +281,8 @@ def test_blocks_survive_a_restart_and_a_rebuild(own_world):
             "mutedKinds": [],
             "quietHours": None,
             "showsPreviews": True,
+            "directRooms": "everyone",
+            "groupAdditions": "everyone",
         }
         block(anna, ben, expect=200)
         world.server.stop()

@@ -6,7 +6,8 @@ from harness.client import new_id
 
 PREFERENCES = "/v1/me/preferences"
 NIGHT = {"from": "22:00", "to": "07:00", "timeZone": "Europe/Berlin"}
-DEFAULTS = {"notifications": "all", "mutedKinds": [], "quietHours": None, "showsPreviews": True}
+DEFAULTS = {"notifications": "all", "mutedKinds": [], "quietHours": None, "showsPreviews": True,
+    "directRooms": "everyone", "groupAdditions": "everyone"}
 
 
 def shown(answer: dict) -> dict:
@@ -18,6 +19,7 @@ def test_a_user_chooses_notifications(world, anna, ben):
     start = anna.get("/v1/sync")["cursor"]
     wanted = {
         "notifications": "mentions", "mutedKinds": ["added", "reaction"], "quietHours": NIGHT, "showsPreviews": False,
+        "directRooms": "known", "groupAdditions": "nobody",
     }
     receipt = anna.patch(PREFERENCES, wanted)
     expected = wanted | {"mutedKinds": ["reaction", "added"]}
@@ -31,7 +33,8 @@ def test_a_user_chooses_notifications(world, anna, ben):
 def test_what_is_absent_stays_and_null_removes_the_quiet_hours(anna):
     anna.patch(PREFERENCES, {"quietHours": NIGHT, "mutedKinds": ["message"]})
     assert shown(anna.patch(PREFERENCES, {"notifications": "none"})) == {
-        "notifications": "none", "mutedKinds": ["message"], "quietHours": NIGHT, "showsPreviews": True}
+        "notifications": "none", "mutedKinds": ["message"], "quietHours": NIGHT, "showsPreviews": True,
+        "directRooms": "everyone", "groupAdditions": "everyone"}
     assert anna.patch(PREFERENCES, {"quietHours": None})["quietHours"] is None
     assert anna.patch(PREFERENCES, {"mutedKinds": []})["mutedKinds"] == []
     anna.refused("invalid_field", "PATCH", PREFERENCES, {"notifications": None})  # the same as an empty change
@@ -59,6 +62,8 @@ def test_time_zones_that_exist(anna, zone):
 def test_other_values_are_rejected(anna):
     anna.refused("invalid_field", "PATCH", PREFERENCES, {"notifications": "some"})
     anna.refused("invalid_field", "PATCH", PREFERENCES, {"mutedKinds": ["sent"]})
+    anna.refused("invalid_field", "PATCH", PREFERENCES, {"directRooms": "friends"})
+    anna.refused("invalid_field", "PATCH", PREFERENCES, {"groupAdditions": False})
     anna.refused("invalid_field", "PATCH", PREFERENCES, {"mutedKinds": "message"})
     anna.refused("invalid_field", "PATCH", PREFERENCES, {"quietHours": {"from": "22:00", "to": "07:00"}})
     anna.refused("unknown_field", "PATCH", PREFERENCES, {"quietHours": NIGHT | {"days": [1]}})

@@ -42,7 +42,9 @@ extension PreferencesEdit {
       quietHours: try body.quietHours.map { (request) -> QuietHoursEdit in
         try request.map { .set(try QuietHours($0.body)) } ?? .remove
       },
-      showsPreviews: body.showsPreviews)
+      showsPreviews: body.showsPreviews,
+      directRooms: try body.directRooms.map { try ContactRule($0, field: "directRooms") },
+      groupAdditions: try body.groupAdditions.map { try ContactRule($0, field: "groupAdditions") })
   }
 }
 
@@ -71,6 +73,7 @@ extension Preferences {
       mutedKinds: preferences.mutedKinds.kinds.map(\.name),
       quietHours: preferences.quietHours.map {
         ChatProtocol.QuietHours(from: $0.from.text, to: $0.to.text, timeZone: $0.timeZone)
-      }, showsPreviews: preferences.showsPreviews)
+      }, showsPreviews: preferences.showsPreviews, directRooms: preferences.contacts.directRooms.name,
+      groupAdditions: preferences.contacts.groupAdditions.name)
   }
 }
