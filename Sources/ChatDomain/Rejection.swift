@@ -48,6 +48,8 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case messageDeleted = "message_deleted"
   case scheduledMessageSettled = "scheduled_message_settled"
   case directRoomFixed = "direct_room_fixed"
+  /// The command is possible only in direct rooms.
+  case directRoomOnly = "direct_room_only"
   case ownerMustTransfer = "owner_must_transfer"
   /// Nothing of the user is left that a legal hold could keep.
   case alreadyErased = "already_erased"

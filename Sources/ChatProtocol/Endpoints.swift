@@ -74,7 +74,7 @@ public enum Endpoints {
   // MARK: Rooms and members
   public static let createRoom = Endpoint<CreateRoomRequest, Room>(.post, "/v1/rooms", .userOrService)
   public static let listRooms = Endpoint<NoBody, RoomList>(
-    .get, "/v1/rooms", .user, query: ["archived", "kind", "workspaceId", "cursor", "limit"])
+    .get, "/v1/rooms", .user, query: ["archived", "hidden", "kind", "workspaceId", "cursor", "limit"])
   public static let getRoom = Endpoint<NoBody, Room>(.get, "/v1/rooms/{roomId}", .user)
   public static let updateRoom = Endpoint<UpdateRoomRequest, Room>(
     .patch, "/v1/rooms/{roomId}", .userOrService, takesIfMatch: true)
@@ -97,6 +97,7 @@ public enum Endpoints {
   public static let muteRoom = Endpoint<MuteRoomRequest, Room>(.put, "/v1/rooms/{roomId}/mute", .user)
   public static let setRoomNotifications = Endpoint<SetRoomNotificationsRequest, Room>(
     .put, "/v1/rooms/{roomId}/notifications", .user)
+  public static let hideRoom = Endpoint<HideRoomRequest, Room>(.put, "/v1/rooms/{roomId}/hidden", .user)
 
   // MARK: Moderation
   public static let changeMemberRole = Endpoint<RoomRoleRequest, Membership>(
@@ -278,7 +279,7 @@ public enum Endpoints {
     confirmClock, explainPush,
     listDevices, putDevice, getDevice, deleteDevice,
     createRoom, listRooms, getRoom, updateRoom, deleteRoom, archiveRoom, unarchiveRoom, transferRoom,
-    listMembers, addMember, removeMember, joinRoom, leaveRoom, muteRoom, setRoomNotifications,
+    listMembers, addMember, removeMember, joinRoom, leaveRoom, muteRoom, setRoomNotifications, hideRoom,
     changeMemberRole, silenceMember, listBans, banUser, unbanUser, getJoinHistory,
     fileReport, listReports, getReport, resolveReport, reopenReport, listWorkspaceReports, listAllReports,
     createWorkspace, listWorkspaces, getWorkspace, updateWorkspace, deleteWorkspace, transferWorkspace, listChannels,

@@ -124,6 +124,19 @@ public struct SetRoomNotificationsRequest: RequestObject {
   }
 }
 
+/// `PUT /v1/rooms/{roomId}/hidden`
+public struct HideRoomRequest: RequestObject {
+  public let isHidden: Bool
+
+  public init(isHidden: Bool) {
+    self.isHidden = isHidden
+  }
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case isHidden
+  }
+}
+
 /// A room as the caller sees it.
 public struct Room: ResponseObject {
   public var id: RoomID
@@ -138,6 +151,8 @@ public struct Room: ResponseObject {
   @Nullable public var mutedUntil: Timestamp?
   /// Which notifications the caller gets: `all`, `mentions` or `none`; null for those of the caller's preferences.
   @Nullable public var notifications: String?
+  /// Whether the caller has hidden this direct room, until the next message.
+  public var isHidden: Bool
   /// How far the caller has read, the same on all devices; null until the caller has read or sent something.
   @Nullable public var readMarker: ReadPoint?
   /// The message that the caller has marked as unread; null if there is none.
@@ -172,6 +187,7 @@ public struct Room: ResponseObject {
     role = nil
     mutedUntil = nil
     notifications = nil
+    isHidden = false
     silencedUntil = nil
     readMarker = nil
     unreadMark = nil

@@ -169,6 +169,7 @@ enum RouteTable {
     Route(Endpoints.transferRoom) { try await $0.members.transfer($1, $2) },
     Route(Endpoints.muteRoom) { try await $0.rooms.mute($1, $2) },
     Route(Endpoints.setRoomNotifications) { try await $0.rooms.setNotifications($1, $2) },
+    Route(Endpoints.hideRoom) { try await $0.rooms.setHidden($1, $2) },
     Route(Endpoints.getBadge) { try await $0.badges.get($1) },
     Route(Endpoints.explainBadge) { try await $0.badges.explain($1) },
     Route(Endpoints.listMembers) { try await $0.members.list($1) },

@@ -115,7 +115,7 @@ struct FingerprintSpecs {
       .sharing(.acceptInvite(id(31))), .members(.join), .members(.add(dave)), .members(.add(carol)),
       .members(.remove(dave)), .members(.remove(carol)),
       .members(.leave), .members(.mute(until: nil)), .members(.setNotifications(nil)),
-      .members(.setNotifications(.all)),
+      .members(.setNotifications(.all)), .members(.setHidden(true)), .members(.setHidden(false)),
       .members(.setNotifications(.mentions)), .members(.mute(until: noon)), .members(.mute(until: dawn)),
       .send(), .send("hi"),
       .messages(.edit(hello, .plain("hi"))),

@@ -87,7 +87,8 @@ struct KeyedCommandSpecs {
       .knowing(id(44), .of(dave, in: MessageLocation(thread: 1, ordinal: 1)))
       .knowing(id(43), .of(ghost, ordinal: 3, at: 8))
       .knowing(
-        reactions: ReactionCounts(kinds: 1, users: 1, ownKinds: 1, isOwn: true), emoji: "👍", of: ghost, on: id(41))
+        reactions: ReactionCounts(kinds: 1, users: 1, ownKinds: 1, isOwn: true), emoji: "👍", of: ghost, on: id(41)
+      )
       .knowing(complaint, .of(at: 10)).knowingContent(id(41), .plain("hello"))
     return Sample(given: given, command: command, context: context)
   }
@@ -105,6 +106,10 @@ struct KeyedCommandSpecs {
     sample(.members(.unban(newcomer)), after: room + [.members(.banned(newcomer))]),
     sample(.members(.silence(dave, until: noon))), sample(.members(.mute(until: noon))),
     sample(.members(.setNotifications(.mentions))),
+    sample(
+      .members(.setHidden(true)),
+      after: [.lifecycle(.created(.direct(alice, bob)))]
+        + [alice, bob].map { RoomEvent.members(.added($0, role: .member)) }),
     sample(.send(id: id(42))), sample(.messages(.edit(hello, .plain("hi")))), sample(.messages(.delete(id(41)))),
     sample(.annotations(.react(id(41), "👍"))), sample(.annotations(.unreact(id(41), "👍"))),
     sample(.annotations(.pin(id(41)))), sample(.annotations(.unpin(id(41)))),
@@ -191,6 +196,7 @@ extension RoomCommand {
     case create, edit, archive, restore, delete
     case createInvite, revokeInvite, acceptInvite
     case join, addMember, removeMember, leave, changeRole, transfer, ban, unban, silence, mute, setNotifications
+    case setHidden
     case sendMessage, editMessage, deleteMessage
     case react, unreact, pin, unpin
     case moveMarker, markUnread, moveThreadMarker, setFollowing
@@ -220,6 +226,7 @@ extension RoomCommand {
     case .members(.silence): .silence
     case .members(.mute): .mute
     case .members(.setNotifications): .setNotifications
+    case .members(.setHidden): .setHidden
     case .messages(.send): .sendMessage
     case .messages(.edit): .editMessage
     case .messages(.delete): .deleteMessage

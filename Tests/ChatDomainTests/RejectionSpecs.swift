@@ -160,6 +160,7 @@ struct RejectionSpecs {
       let blocks = (0..<UInt64(Limits.blockedUsersPerUser)).map { UserEvent.blocks(.blocked(id(1000 + $0))) }
       return user(aliceAtHome + blocks, .blocks(.block(bob)))
     },
+    .directRoomOnly: { given(RoomDecider.self, teaRoom).when(.members(.setHidden(true)), by: .user(alice)).rejection },
     .additionRefused: {
       given(RoomDecider.self, Array(teaRoom.dropLast()))
         .with(TestDirectory(contacts: [dave: ContactRules(groupAdditions: .nobody)]))

@@ -151,6 +151,21 @@ struct RoomMemberSpecs {
     #expect(room([.members(.notificationsSet(carol, .mentions))]).state.room?.members == room().state.room?.members)
   }
 
+  @Test("a direct room can be hidden by its members, and is recorded each time")
+  func hides() {
+    let direct =
+      [RoomEvent.lifecycle(.created(.direct(alice, bob)))]
+      + [alice, bob].map { RoomEvent.members(.added($0, role: .member)) }
+    for (isHidden, event) in [(true, .members(.hidden(bob))), (false, .members(.shown(bob)))] as [(Bool, RoomEvent)] {
+      let command = RoomCommand.members(.setHidden(isHidden))
+      given(RoomDecider.self, direct).when(command, by: .user(bob)).thenRecorded(event)
+      given(RoomDecider.self, direct + [event]).when(command, by: .user(bob)).thenRecorded(event)
+      given(RoomDecider.self, direct).when(command, by: .user(carol)).thenRejected(.roomNotFound)
+      given(RoomDecider.self, direct).when(command, by: .service()).thenRejected(.forbidden)
+      room().when(command, by: .user(carol)).thenRejected(.directRoomOnly)
+    }
+  }
+
   @Test("how many members a room takes", arguments: [(99_999, true), (100_000, false), (100_001, false)])
   func memberCount(count: Int, isAccepted: Bool) {
     var members: [UserID: Member] = [

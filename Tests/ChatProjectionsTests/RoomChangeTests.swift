@@ -421,7 +421,10 @@ private struct Mirror {
       lastMessageDeletedAt, lastMessageDetails FROM room
       """
     ),
-    .member: ("roomId, userId", "own", "role, mutedUntil, notifications, silencedUntil, marker, unreadFrom FROM member"),
+    .member: (
+      "roomId, userId", "own",
+      "role, mutedUntil, notifications, isHidden, silencedUntil, marker, unreadFrom FROM member"
+    ),
     .counts: ("roomId, userId", "changed", "list, roomActivity, unreadCount, mentionCount FROM member"),
     .roleOrSilence: ("roomId, userId", "joinedPosition", "role, silencedUntil FROM member"),
     .marker: ("roomId, userId", "markerPosition", "marker FROM member WHERE markerPosition IS NOT NULL"),

@@ -106,7 +106,7 @@ struct TrackedRoomTests {
         #expect(try queries.badges(of: bob, at: script.last.time).unread == UInt64(count / 2))
         return (
           try steps(database) { _ = try queries.roomList(of: bob, limit: 5) },
-          try steps(database) { _ = try queries.roomList(of: bob, archived: true, limit: 5) },
+          try steps(database) { _ = try queries.roomList(of: bob, in: [.archived], limit: 5) },
           try steps(database) { _ = try queries.badges(of: bob, at: script.last.time) }
         )
       }

@@ -45,6 +45,8 @@ struct LiveIndexSpecs {
     #expect(concerned(.room(room, .reading(.markedUnread(bob, from: fixed(50), ordinal: 1)))) == [bob])
     #expect(concerned(.room(room, .members(.muted(bob, until: nil)))) == [bob])
     #expect(concerned(.room(room, .members(.notificationsSet(bob, .mentions)))) == [bob])
+    #expect(concerned(.room(room, .members(.hidden(bob)))) == [bob])
+    #expect(concerned(.room(room, .members(.shown(bob)))) == [bob])
   }
 
   @Test("a user who joins or leaves is concerned, and so are the members before and after")

@@ -95,6 +95,8 @@ private let everyEvent: [ChatEvent] =
     .room(id(4), .members(.muted(user, until: nil))),
     .room(id(4), .members(.notificationsSet(user, .mentions))),
     .room(id(4), .members(.notificationsSet(user, nil))),
+    .room(id(4), .members(.hidden(user))),
+    .room(id(4), .members(.shown(user))),
     .room(id(4), .annotations(.reactionAdded(id(7), at: .room(3), by: user, emoji: "👍", messageAuthor: id(6)))),
     .room(id(4), .annotations(.reactionAdded(id(7), at: .room(3), by: user, emoji: "👍"))),
     .room(id(4), .messages(.sent(id(7), author: user, thread: nil, .plain("hello 👋")))),

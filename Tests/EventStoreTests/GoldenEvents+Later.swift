@@ -78,6 +78,8 @@ private let blocking: [ChatEvent] = [
 private let contacts: [ChatEvent] = [
   .user(alice, .account(.preferencesSet(PreferencesEdit(directRooms: .everyone, groupAdditions: .known)))),
   .user(alice, .account(.preferencesSet(PreferencesEdit(directRooms: .nobody)))),
+  .room(room, .members(.hidden(bob))),
+  .room(room, .members(.shown(bob))),
 ]
 
 private let deletion: [ChatEvent] = [

@@ -87,6 +87,7 @@ struct AuditTests {
   private static let laterRoomEvents: [RoomEvent] = [
     .lifecycle(.edited(RoomEdit(topic: "cake", picture: .set(picture)))), .lifecycle(.restored), .lifecycle(.deleted),
     .members(.roleChanged(user, .owner)), .members(.notificationsSet(user, .mentions)),
+    .members(.hidden(user)), .members(.shown(user)),
     .members(.banned(other)), .members(.unbanned(other)), .members(.silenced(other, until: nil)),
     .messages(
       .sent(

@@ -22,11 +22,16 @@ extension RoomEvent {
     case muted(UserID, until: Timestamp?)
     /// Which notifications of this room the user gets; nil for those of the user's preferences.
     case notificationsSet(UserID, NotificationLevel?)
+    /// The direct room leaves the user's list until the next message.
+    case hidden(UserID)
+    /// The direct room is in the user's list again.
+    case shown(UserID)
   }
 }
 
 extension RoomEvent.Members: EventFamily {
-  /// Does not include who joined, left, muted or chose notifications: idempotency keys are looked up within one actor.
+  /// Does not include who joined, left, muted, hid or chose notifications: idempotency keys are looked up within one
+  /// actor.
   package var fingerprint: Fingerprint? {
     switch self {
     case .joined(_, _, let invite): .joining(by: invite)
@@ -42,13 +47,15 @@ extension RoomEvent.Members: EventFamily {
     case .silenced(let user, let until): .silencing(user, until: until)
     case .muted(_, let until): .muting(until: until)
     case .notificationsSet(_, let level): .notificationSetting(level)
+    case .hidden: .hiding(true)
+    case .shown: .hiding(false)
     }
   }
 
   var isUpkeep: Bool {
     switch self {
-    case .left, .removed, .banned, .silenced: true
-    case .joined, .added, .admissionRepeated, .roleChanged, .unbanned, .muted, .notificationsSet: false
+    case .left, .removed, .banned, .silenced, .hidden: true
+    case .joined, .added, .admissionRepeated, .roleChanged, .unbanned, .muted, .notificationsSet, .shown: false
     }
   }
 }
@@ -77,6 +84,8 @@ extension Fingerprint {
   static func notificationSetting(_ level: NotificationLevel?) -> Fingerprint {
     Fingerprint(.text("room.notifications"), .number((level?.rawValue).map { Int64($0) }))
   }
+
+  static func hiding(_ isHidden: Bool) -> Fingerprint { Fingerprint(.text("room.hide"), .number(isHidden ? 1 : 0)) }
 }
 
 // MARK: - Commands
@@ -100,6 +109,8 @@ extension RoomCommand {
     case mute(until: Timestamp?)
     /// Which notifications of the room the actor gets; nil for those of the actor's preferences.
     case setNotifications(NotificationLevel?)
+    /// Hides a direct room from the actor's list until the next message, or shows it again.
+    case setHidden(Bool)
   }
 }
 
@@ -119,6 +130,7 @@ extension RoomCommand.Members: AggregateCommand {
     case .silence(let user, let until): .silencing(user, until: until)
     case .mute(let until): .muting(until: until)
     case .setNotifications(let level): .notificationSetting(level)
+    case .setHidden(let isHidden): .hiding(isHidden)
     }
   }
 }
@@ -143,6 +155,7 @@ extension RoomDecider {
     case .silence(let user, let until): try silence(user, until: until, directory)
     case .mute(let until): try mute(until: until)
     case .setNotifications(let level): try setNotifications(level)
+    case .setHidden(let isHidden): try setHidden(isHidden)
     }
   }
 
@@ -295,6 +308,16 @@ extension RoomDecider {
     return .record([.members(.notificationsSet(try actor(), level))])
   }
 
+  /// Only for direct rooms, which a user cannot leave. Recorded even when nothing changes, because the state does not
+  /// contain which rooms are hidden.
+  private func setHidden(_ isHidden: Bool) throws(Rejection) -> Decision<RoomEvent> {
+    try requireMember()
+    if let done = try doneBefore() { return done }
+    guard try room().kind == .direct else { throw .directRoomOnly }
+    let user = try actor()
+    return .record([.members(isHidden ? .hidden(user) : .shown(user))])
+  }
+
   // MARK: Joining
 
   /// A member does not join a second time. Under a key an event is recorded, so that a late retry is recognised after
@@ -361,8 +384,8 @@ extension Room {
       members.change(user) { $0.silencedUntil = until }
     case .muted(let user, let until):
       members.change(user) { $0.mutedUntil = until }
-    case .admissionRepeated, .notificationsSet:
-      // No decision depends on the level, so the state does not have it.
+    case .admissionRepeated, .notificationsSet, .hidden, .shown:
+      // No decision depends on the level or on what is hidden, so the state does not have them.
       break
     }
   }

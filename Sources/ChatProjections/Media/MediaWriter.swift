@@ -95,7 +95,8 @@ struct MediaWriter {
     case .reports(.filed(let id, _, let report)):
       if let message = report?.subject.message { try keep(message, for: id, in: room) }
     case .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated), .members(.roleChanged),
-      .members(.unbanned), .members(.silenced), .members(.muted), .members(.notificationsSet), .messages(.edited),
+      .members(.unbanned), .members(.silenced), .members(.muted), .members(.notificationsSet), .members(.hidden),
+      .members(.shown), .messages(.edited),
       .annotations, .reading, .threads, .scheduling(.changed), .reports(.resolved), .reports(.reopened), .erased:
       break
     }

@@ -189,7 +189,7 @@ final class BufferedMember {
     guard let member = row, var tracked = member.tracked else { return }
     tracked.activity = room.activity
     tracked.changed = max(room.changed, member.own)
-    tracked.list = room.archived == nil ? .open : .archived
+    tracked.list = room.archived != nil ? .archived : member.isHidden ? .hidden : .open
     if isCountedAnew {
       let counts = try RoomsQueries(database).counted(member, in: room)
       (tracked.unreadCount, tracked.mentionCount) = (counts.unread, counts.mentions)
@@ -257,10 +257,10 @@ extension MemberRow {
     try write(
       """
       INSERT INTO member (
-        role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, notifications, silencedUntil,
+        role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, notifications, isHidden, silencedUntil,
         markerMessageId, markerTime, unreadFrom, unreadMessageId, own, markerPosition, list, roomActivity, changed,
         unreadCount, mentionCount, roomId, userId
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, database)
   }
 
@@ -269,7 +269,7 @@ extension MemberRow {
       """
       UPDATE member SET
         role = ?, joinedPosition = ?, joinedTime = ?, joinedOrdinal = ?, marker = ?, mutedUntil = ?,
-        notifications = ?, silencedUntil = ?, markerMessageId = ?, markerTime = ?, unreadFrom = ?,
+        notifications = ?, isHidden = ?, silencedUntil = ?, markerMessageId = ?, markerTime = ?, unreadFrom = ?,
         unreadMessageId = ?, own = ?,
         markerPosition = ?, list = ?, roomActivity = ?, changed = ?, unreadCount = ?, mentionCount = ?
       WHERE roomId = ? AND userId = ?
@@ -278,7 +278,8 @@ extension MemberRow {
 
   private func write(_ sql: String, _ database: Database) throws {
     try CachedStatement(database, sql).run(
-      role, joined, joinedOrdinal, marker, mutedUntil, notifications.map { Int64($0.rawValue) }, silencedUntil,
+      role, joined, joinedOrdinal, marker, mutedUntil, notifications.map { Int64($0.rawValue) }, isHidden,
+      silencedUntil,
       read?.message, read?.time, unread?.ordinal, unread?.message, own, markerPosition,
       tracked.map { Int64($0.list.rawValue) }, tracked?.activity, tracked?.changed, tracked?.unreadCount,
       tracked?.mentionCount, room, user)

@@ -17,7 +17,8 @@ extension RoomsBatch {
       noteRoom(room)
     case .members(.roleChanged(let user, _)), .members(.silenced(let user, _)):
       try noteMember(user, in: room)
-    case .members(.muted(let user, _)), .members(.notificationsSet(let user, _)),
+    case .members(.muted(let user, _)), .members(.notificationsSet(let user, _)), .members(.hidden(let user)),
+      .members(.shown(let user)),
       .reading(.markedUnread(let user, _, _)):
       try noteOwn(user, in: room)
     case .reading(.markerMoved(let user, _, _)):
@@ -123,7 +124,7 @@ extension RoomsBatch {
   }
 
   /// What one member alone sees has changed.
-  private func noteOwn(_ user: UserID, in room: BufferedRoom) throws {
+  func noteOwn(_ user: UserID, in room: BufferedRoom) throws {
     try room.member(user, database).noteChange(at: position)
   }
 

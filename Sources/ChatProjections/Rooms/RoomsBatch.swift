@@ -164,10 +164,15 @@ struct RoomsBatch {
       try room.member(user, database).change { $0.mutedUntil = until }
     case .notificationsSet(let user, let level):
       try room.member(user, database).change { $0.notifications = level }
+    case .hidden(let user):
+      try room.member(user, database).change { $0.isHidden = true }
+    case .shown(let user):
+      try room.member(user, database).change { $0.isHidden = false }
     }
   }
 
   private mutating func apply(_ event: RoomEvent.Messages, to room: BufferedRoom, _ recorded: RecordedEvent) throws {
+    if case .sent = event { try endHiding(of: room) }
     switch event {
     case .sent(let message, let author, nil, let content):
       try send(message, author, content, in: room, recorded)
@@ -295,6 +300,19 @@ struct RoomsBatch {
   }
 
   // MARK: - Messages
+
+  /// Any message, also in a thread, brings the room back into the lists of the members who have hidden it. A direct room
+  /// has few members, who are all read.
+  private func endHiding(of room: BufferedRoom) throws {
+    guard let row = room.row, row.kind == .direct else { return }
+    let isEveryoneTracked = row.tracked.count == row.memberCount
+    for user in try isEveryoneTracked ? row.tracked : room.memberIDs(database) {
+      let member = try room.member(user, database)
+      guard member.row?.isHidden == true else { continue }
+      member.change { $0.isHidden = false }
+      if contents == .everything { try noteOwn(user, in: room) }
+    }
+  }
 
   private mutating func send(
     _ message: MessageID, _ author: UserID, _ content: MessageContent?, in room: BufferedRoom, _ recorded: RecordedEvent

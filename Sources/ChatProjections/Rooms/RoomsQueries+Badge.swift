@@ -22,7 +22,7 @@ package struct BadgeRow: Sendable, Hashable {
 }
 
 /// The room list, the badge and the push count use the same rows in the same way. Unread are the messages after the
-/// marker, or from the unread mark on. The badge counts them in rooms that are neither archived nor muted.
+/// marker, or from the unread mark on. The badge counts them in rooms that are neither archived nor hidden nor muted.
 ///
 /// `badge` has the sums over the rooms where the user is tracked, updated with each event. The queries add rooms whose
 /// mute has expired without an event, and the rooms where the user is not tracked, one by one.
@@ -107,7 +107,7 @@ extension RoomsQueries {
   static let untrackedRooms = """
     SELECT room.id, room.lastOrdinal, room.deletedCount, \(readThrough), member.joinedOrdinal, room.workspaceId
     FROM member CROSS JOIN room ON room.id = member.roomId
-    WHERE member.userId = ? AND member.list IS NULL AND room.archivedPosition IS NULL
+    WHERE member.userId = ? AND member.list IS NULL AND room.archivedPosition IS NULL AND NOT member.isHidden
       AND room.lastOrdinal > \(readThrough) AND (member.mutedUntil IS NULL OR member.mutedUntil <= ?)
     """
 

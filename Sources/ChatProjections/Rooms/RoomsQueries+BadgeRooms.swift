@@ -24,7 +24,7 @@ extension RoomsQueries {
   /// user's rooms, but it may have fewer rooms than asked for, or none, and still a next page.
   static let roomsReadForBadge = 500
 
-  /// The rooms with unread messages that are neither archived nor muted at `time`. All pages together add up to the
+  /// The rooms with unread messages that are neither archived nor hidden, nor muted at `time`. All pages together add up to the
   /// badge, unless something changes meanwhile or the user has more than `endedMutes` unread rooms whose mute has
   /// expired.
   /// - Parameters:
@@ -34,7 +34,7 @@ extension RoomsQueries {
     of user: UserID, at time: Timestamp, after cursor: LogPosition? = nil, limit: Int
   ) throws -> BadgeRoomPage {
     var page = BadgeRoomPage(badge: try badges(of: user, at: time), rooms: [], next: nil)
-    let candidates = try rooms(of: user, .open, after: cursor, limit: Self.roomsReadForBadge + 1)
+    let candidates = try rooms(of: user, in: [.open], after: cursor, limit: Self.roomsReadForBadge + 1)
     let blocker = try blocker(user)
     var last: LogPosition?
     for (index, candidate) in candidates.enumerated() {

@@ -9,13 +9,10 @@ extension RoomsQueries {
   ///   - limit: how many rooms are examined.
   ///   - members: how many members a room has at most, if it is not direct.
   package func roomsOfPresence(of user: UserID, limit: Int, members: UInt64) throws -> [RoomID] {
-    let active = try Self.roomListParts.flatMap { sql -> [(id: RoomID, activity: LogPosition)] in
-      try CachedStatement(database, sql).all(user, Int64(TrackedRoom.List.open.rawValue), Int64.max, limit) {
-        (id: try $0.id(RoomID.self), activity: try $0.position())
-      }
-    }.sorted { $0.activity > $1.activity }
+    // Hidden rooms too: the other members must not see that the user has hidden a room.
+    let active = try rooms(of: user, in: [.open, .hidden], after: nil, limit: limit)
     let isShown = try CachedStatement(database, "SELECT 1 FROM room WHERE id = ? AND (kind = ? OR memberCount <= ?)")
-    return try active.prefix(limit).map(\.id).filter {
+    return try active.map(\.id).filter {
       try isShown.exists($0, Int64(RoomKind.direct.rawValue), Int64(clamping: members))
     }
   }

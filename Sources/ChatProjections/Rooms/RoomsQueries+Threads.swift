@@ -112,8 +112,8 @@ extension RoomsQueries {
     return (try counted(found.parts, for: user, leftOutFor: try blocker(user)), found.changed)
   }
 
-  /// The number of unread replies in all threads that the user follows, in rooms that are neither archived nor muted at
-  /// `time`. The cost grows with the number of threads with unread replies, of which it counts at most `unreadThreads`.
+  /// The number of unread replies in all threads that the user follows, in rooms that are neither archived nor hidden, nor
+  /// muted at `time`. The cost grows with the number of threads with unread replies, of which it counts at most `unreadThreads`.
   package func threadBadge(of user: UserID, at time: Timestamp) throws -> UInt64 {
     let found = try CachedStatement(database, Self.badgeParts).all(user, time, read: Self.readParts)
     let blocker = found.isEmpty ? nil : try blocker(user)
@@ -195,7 +195,7 @@ extension RoomsQueries {
   static let badgeParts = """
     SELECT \(partColumns) FROM \(behind) \(threadAndRoom)
     CROSS JOIN member ON member.roomId = threadFollower.roomId AND member.userId = threadFollower.userId
-      AND (member.mutedUntil IS NULL OR member.mutedUntil <= ?)
+      AND (member.mutedUntil IS NULL OR member.mutedUntil <= ?) AND NOT member.isHidden
     """
 
   private static func readParts(_ row: inout RowReader) throws -> Parts {

@@ -12,8 +12,8 @@ package struct RoomsQueries: ReadModelQueries {
 
   // MARK: - Rooms
 
-  /// The user's rooms that are archived, or those that are not, latest activity first. The rooms where the user is
-  /// tracked are one range of an index. The others, usually few, are sorted in.
+  /// The user's rooms of one list or several, latest activity first. The rooms where the user is tracked are one range of
+  /// an index for each list. The others, usually few, are sorted in.
   ///
   /// A page with a filter looks at no more than `Limits.roomsFilteredForPage` rooms, so it can have fewer rooms than
   /// `limit`, or none, although there are more.
@@ -21,11 +21,11 @@ package struct RoomsQueries: ReadModelQueries {
   ///   - cursor: `next` of the previous page; nil for the first.
   ///   - limit: the maximum number of rooms.
   package func roomList(
-    of user: UserID, archived: Bool = false, _ filter: RoomListFilter = RoomListFilter(),
+    of user: UserID, in lists: [TrackedRoom.List] = [.open], _ filter: RoomListFilter = RoomListFilter(),
     after cursor: LogPosition? = nil, limit: Int
   ) throws -> RoomListPage {
     let mostExamined = filter.mostExamined(forPageOf: limit)
-    let found = try rooms(of: user, archived ? .archived : .open, after: cursor, limit: mostExamined + 1)
+    let found = try rooms(of: user, in: lists, after: cursor, limit: mostExamined + 1)
     var rooms: [RoomListRow] = []
     var lastExamined: LogPosition?
     var isCut = found.count > mostExamined
@@ -50,14 +50,17 @@ package struct RoomsQueries: ReadModelQueries {
     ).exists(room, filter.kind.map { Int64($0.rawValue) }, filter.workspace)
   }
 
-  /// The IDs of the user's rooms of a list, latest activity first.
+  /// The IDs of the user's rooms of these lists, latest activity first.
   func rooms(
-    of user: UserID, _ list: TrackedRoom.List, after cursor: LogPosition?, limit: Int
+    of user: UserID, in lists: [TrackedRoom.List], after cursor: LogPosition?, limit: Int
   ) throws -> [(id: RoomID, activity: LogPosition)] {
-    let found = try Self.roomListParts.flatMap { sql -> [(id: RoomID, activity: LogPosition)] in
-      try CachedStatement(database, sql).all(
-        user, Int64(list.rawValue), cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit
-      ) { (id: try $0.id(RoomID.self), activity: try $0.position()) }
+    var found: [(id: RoomID, activity: LogPosition)] = []
+    for sql in Self.roomListParts {
+      for list in lists {
+        found += try CachedStatement(database, sql).all(
+          user, Int64(list.rawValue), cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit
+        ) { (id: try $0.id(RoomID.self), activity: try $0.position()) }
+      }
     }
     return Array(found.sorted { $0.activity > $1.activity }.prefix(limit))
   }
@@ -71,7 +74,9 @@ package struct RoomsQueries: ReadModelQueries {
     """,
     """
     SELECT room.id, room.activity FROM member CROSS JOIN room ON room.id = member.roomId
-    WHERE member.userId = ? AND member.list IS NULL AND (room.archivedPosition IS NOT NULL) = ? AND room.activity < ?
+    WHERE member.userId = ? AND member.list IS NULL
+      AND CASE WHEN room.archivedPosition IS NOT NULL THEN 1 WHEN member.isHidden THEN 2 ELSE 0 END = ?
+      AND room.activity < ?
     ORDER BY room.activity DESC LIMIT ?
     """,
   ]
@@ -187,8 +192,8 @@ package struct RoomsQueries: ReadModelQueries {
   }
 
   static let memberColumns = """
-    roomId, userId, role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, notifications, silencedUntil,
-    markerMessageId, markerTime, unreadFrom, unreadMessageId, own, markerPosition, list, roomActivity, changed,
+    roomId, userId, role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, notifications, isHidden,
+    silencedUntil, markerMessageId, markerTime, unreadFrom, unreadMessageId, own, markerPosition, list, roomActivity, changed,
     unreadCount, mentionCount
     """
 
@@ -196,7 +201,7 @@ package struct RoomsQueries: ReadModelQueries {
     try MemberRow(
       room: row.id(), user: row.id(), role: row.choice(), joined: row.stamp(), joinedOrdinal: row.unsigned(),
       marker: row.unsigned(), mutedUntil: row.optional { try $0.time() },
-      notifications: row.optional { try $0.choice() },
+      notifications: row.optional { try $0.choice() }, isHidden: row.number() != 0,
       silencedUntil: row.optional { try $0.time() }, read: readPoint(&row), unread: readUnreadMark(&row),
       own: row.position(),
       markerPosition: row.optional { try $0.position() }, tracked: readTracked(&row))

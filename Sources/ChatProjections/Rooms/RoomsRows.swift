@@ -79,14 +79,16 @@ package struct MemberRow: Sendable, Hashable {
   package var mutedUntil: Timestamp?
   /// Which notifications of the room the member gets; nil for those of the user's preferences.
   package var notifications: NotificationLevel?
+  /// Whether the room is not in the member's list until the next message. Only a direct room can be hidden.
+  package var isHidden = false
   /// Until when the member may not send messages.
   package var silencedUntil: Timestamp?
   /// The message at the marker, and when the marker was moved there. Nil until the member has read or sent something.
   package var read: ReadPoint?
   /// From which message on messages are shown as unread, although the marker is beyond it.
   package var unread: UnreadMark?
-  /// Where the membership itself last changed: the role, a silence, a mute, the notifications, the marker or the unread
-  /// mark.
+  /// Where the membership itself last changed: the role, a silence, a mute, the notifications, whether the room is
+  /// hidden, the marker or the unread mark.
   package var own: LogPosition
   /// Where the marker last moved. Nil if it never did.
   package var markerPosition: LogPosition?

@@ -114,6 +114,7 @@ enum RoomsTables {
       marker INTEGER NOT NULL,
       mutedUntil INTEGER,
       notifications INTEGER,
+      isHidden INTEGER NOT NULL,
       silencedUntil INTEGER,
       markerMessageId BLOB,
       markerTime INTEGER,

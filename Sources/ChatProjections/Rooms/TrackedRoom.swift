@@ -19,6 +19,8 @@ package struct TrackedRoom: Sendable, Hashable {
   package enum List: UInt8, Sendable {
     case open = 0
     case archived = 1
+    /// The user hid the room, which is not archived.
+    case hidden = 2
   }
 
   /// The same as `RoomRow.activity`.

@@ -69,6 +69,7 @@ struct SearchBatch {
       try close(id)
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated),
       .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .members(.notificationsSet),
+      .members(.hidden), .members(.shown),
       .annotations, .reading, .threads, .scheduling, .reports:
       break
     }

@@ -70,6 +70,7 @@ struct TimelineBatch {
       try unpin(at: location, in: room, recorded.position)
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated),
       .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .members(.notificationsSet),
+      .members(.hidden), .members(.shown),
       .reading, .threads, .scheduling, .reports:
       break
     }

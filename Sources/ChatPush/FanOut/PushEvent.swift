@@ -127,7 +127,8 @@ extension PushEvent.Change {
     case .reading(.markerMoved(let user, let id, _)): self = .reading(room, user, through: id, thread: nil)
     case .threads(.markerMoved(let user, let id, let location)):
       self = .reading(room, user, through: id, thread: location.thread)
-    case .reading(.markedUnread(let user, _, _)), .members(.muted(let user, _)):
+    case .reading(.markedUnread(let user, _, _)), .members(.muted(let user, _)), .members(.hidden(let user)),
+      .members(.shown(let user)):
       self = .reading(room, user, through: nil, thread: nil)
     // A new or deleted room has nothing to show. The other events concern nobody else, or apps do not show them.
     case .lifecycle(.created), .lifecycle(.deleted), .sharing, .members(.admissionRepeated), .members(.unbanned),

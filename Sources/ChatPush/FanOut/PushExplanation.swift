@@ -189,7 +189,8 @@ private struct LaterEvents {
     case .members(.joined(let user, _, _)), .members(.added(let user, _)):
       members.insert(user)
     case .members(.admissionRepeated), .members(.left), .members(.removed), .members(.banned), .members(.unbanned),
-      .members(.roleChanged), .members(.silenced), .members(.muted), .members(.notificationsSet), .lifecycle, .sharing,
+      .members(.roleChanged), .members(.silenced), .members(.muted), .members(.notificationsSet), .members(.hidden),
+      .members(.shown), .lifecycle, .sharing,
       .messages, .annotations, .reading, .threads, .scheduling, .reports, .erased:
       break
     }

@@ -143,7 +143,8 @@ struct RecipientsWriter {
         database, "INSERT OR REPLACE INTO formerMember (roomId, userId, leftPosition) VALUES (?, ?, ?)"
       ).run(room, user, position)
     case .lifecycle, .sharing, .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned),
-      .members(.silenced), .members(.muted), .members(.notificationsSet), .messages, .annotations, .reading, .threads,
+      .members(.silenced), .members(.muted), .members(.notificationsSet), .members(.hidden), .members(.shown),
+      .messages, .annotations, .reading, .threads,
       .scheduling, .reports, .erased:
       break
     }

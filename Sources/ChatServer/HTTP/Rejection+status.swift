@@ -16,7 +16,8 @@ extension Rejection {
       .identityNotFound, .blockNotFound, .reportNotFound, .legalHoldNotFound:
       .notFound
     case .idInUse, .idempotencyKeyReused, .emailInUse, .externalIDInUse, .roomArchived, .messageDeleted,
-      .tooManyDevices, .tooManyMembers, .tooManyInvites, .sessionRefreshed, .directRoomFixed, .ownerMustTransfer,
+      .tooManyDevices, .tooManyMembers, .tooManyInvites, .sessionRefreshed, .directRoomFixed, .directRoomOnly,
+      .ownerMustTransfer,
       .tooManyBans, .tooManyPins, .tooManyChannels, .tooManyWorkspaceMembers, .tooManyInvitations, .identityInUse,
       .tooManyIdentities, .lastLogin, .invitesExhausted, .tooManyReactions, .passwordMissing, .scheduledMessageSettled,
       .tooManyScheduledMessages, .tooManyBlockedUsers, .tooManyReports, .tooManyLegalHolds, .alreadyErased,
@@ -83,6 +84,7 @@ extension Rejection {
     case .messageDeleted: "The message was deleted."
     case .scheduledMessageSettled: "The message is no longer pending: it was sent or cancelled, or could not be sent."
     case .directRoomFixed: "The members, name, topic and picture of a direct room cannot be changed."
+    case .directRoomOnly: "Only direct rooms can be hidden. Leave the room instead."
     case .ownerMustTransfer: "The owner cannot leave or take a lower role. Transfer the ownership first."
     case .alreadyErased: "The erasure of this user is complete, so there is nothing left to hold."
     case .inviteExpired: "The invite has expired. Ask for a new one."

@@ -34,6 +34,7 @@ struct PageCursors: Sendable {
     case badgeRooms = 26
     case erasures = 27
     case legalHolds = 28
+    case hiddenRooms = 29
   }
 
   /// Enough to notice a mistake. The check is not a secret, because a cursor grants no rights.

@@ -32,16 +32,26 @@ struct RoomHandlers: Sendable {
 
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<RoomList> {
     let user = try context.user
-    let archived = try context.flag("archived") ?? false
-    let cursors = PageCursors(archived ? .archivedRooms : .rooms, of: user, in: chat.logIdentity)
+    let (list, cursors) = try Self.list(context, of: user, chat)
     let page = try await chat.roomList(
-      of: user, archived: archived, RoomListFilter(context), after: cursors.position(in: context.cursor()),
+      of: user, in: list, RoomListFilter(context), after: cursors.position(in: context.cursor()),
       limit: context.limit())
     return try await JSONBody.page(of: page.rooms.count) {
       RoomList(
         rooms: page.rooms.map { Room($0) }, users: [User](page.profiles),
         nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
+  }
+
+  /// The list that the query's `archived` and `hidden` choose.
+  private static func list(
+    _ context: HansardRequestContext, of user: UserID, _ chat: ChatService
+  ) throws -> (TrackedRoom.List, PageCursors) {
+    let (archived, hidden) = try (context.flag("archived") ?? false, context.flag("hidden") ?? false)
+    if archived, hidden { throw Refusal.invalidQuery("Only one of archived and hidden can be true.") }
+    let (list, kind): (TrackedRoom.List, PageCursors.Kind) =
+      archived ? (.archived, .archivedRooms) : hidden ? (.hidden, .hiddenRooms) : (.open, .rooms)
+    return (list, PageCursors(kind, of: user, in: chat.logIdentity))
   }
 
   func get(_ context: HansardRequestContext) async throws -> TypedResponse<Room> {
@@ -80,6 +90,15 @@ struct RoomHandlers: Sendable {
     let level = try await body.decoded().level.map { try NotificationLevel($0, field: "level") }
     return try await change(.members(.setNotifications(level)), context) { room, _ in
       room.notifications = level?.name
+    }
+  }
+
+  func setHidden(
+    _ context: HansardRequestContext, _ body: TypedBody<HideRoomRequest>
+  ) async throws -> TypedResponse<Room> {
+    let isHidden = try await body.decoded().isHidden
+    return try await change(.members(.setHidden(isHidden)), context) { room, _ in
+      room.isHidden = isHidden
     }
   }
 
@@ -169,6 +188,7 @@ extension Room {
     role = row.member?.role.name
     mutedUntil = row.member?.mutedUntil
     notifications = row.member?.notifications?.name
+    isHidden = row.member?.isHidden ?? false
     silencedUntil = row.member?.silencedUntil
     readMarker = row.member?.read.map { ReadPoint($0) }
     unreadMark = row.member?.unread?.message

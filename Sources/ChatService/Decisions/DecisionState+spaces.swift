@@ -14,7 +14,8 @@ extension DecisionState {
       guard let members = rooms[id]?.state.room?.members else { return }
       for user in members.users { spaces.remove(id, of: user) }
     case .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned), .members(.silenced),
-      .members(.muted), .members(.notificationsSet), .lifecycle(.created), .lifecycle(.edited), .lifecycle(.archived),
+      .members(.muted), .members(.notificationsSet), .members(.hidden), .members(.shown), .lifecycle(.created),
+      .lifecycle(.edited), .lifecycle(.archived),
       .lifecycle(.restored), .sharing, .messages, .annotations, .reading, .threads, .scheduling, .reports, .erased:
       break
     }

@@ -129,7 +129,8 @@ struct Ephemera: Sendable {
       announcements += typists.close(room, at: now)
     case .lifecycle(.created), .lifecycle(.edited), .lifecycle(.restored), .messages(.edited), .messages(.deleted),
       .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned), .members(.muted),
-      .members(.notificationsSet), .sharing, .annotations, .reading, .threads, .scheduling, .reports:
+      .members(.notificationsSet), .members(.hidden), .members(.shown), .sharing, .annotations, .reading, .threads,
+      .scheduling, .reports:
       break
     }
   }

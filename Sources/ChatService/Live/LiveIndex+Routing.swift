@@ -128,7 +128,7 @@ extension LiveIndex {
     case .roleChanged(let user, _), .silenced(let user, _):
       add(user, to: &wakes)
       wakes.readers.formUnion(members[room])
-    case .muted(let user, _), .notificationsSet(let user, _):
+    case .muted(let user, _), .notificationsSet(let user, _), .hidden(let user), .shown(let user):
       add(user, to: &wakes)
     case .admissionRepeated, .unbanned:
       break

@@ -92,6 +92,7 @@ struct LiveIndex: Sendable {
       if contains(message.author) { authors.insert(message.author, room) }
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .members(.admissionRepeated),
       .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .members(.notificationsSet),
+      .members(.hidden), .members(.shown),
       .scheduling(.changed), .scheduling(.cancelled), .scheduling(.failed), .sharing, .messages, .annotations, .reading,
       .threads, .reports,
       .erased:

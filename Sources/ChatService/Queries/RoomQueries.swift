@@ -5,10 +5,10 @@ import EventStore
 
 extension ChatService {
   package func roomList(
-    of user: UserID, archived: Bool = false, _ filter: RoomListFilter = RoomListFilter(), after cursor: LogPosition?,
-    limit: Int
+    of user: UserID, in list: TrackedRoom.List = .open, _ filter: RoomListFilter = RoomListFilter(),
+    after cursor: LogPosition?, limit: Int
   ) async throws(ServiceError) -> RoomListPage {
-    try await rooms { try $0.roomList(of: user, archived: archived, filter, after: cursor, limit: limit) }
+    try await rooms { try $0.roomList(of: user, in: [list], filter, after: cursor, limit: limit) }
   }
 
   /// A room as the user sees it: as a member, or as a user who can find a public channel. Without a user, for a service
@@ -42,7 +42,7 @@ extension ChatService {
     return page
   }
 
-  /// What is unread now in the rooms of the user that are neither archived nor muted, and in threads there.
+  /// What is unread now in the rooms of the user that are neither archived, hidden nor muted, and in threads there.
   /// - Parameter position: nil for now.
   package func badge(
     of user: UserID, upTo position: LogPosition? = nil

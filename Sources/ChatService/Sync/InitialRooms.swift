@@ -10,7 +10,7 @@ struct ListedRoom: Sendable {
 }
 
 extension RoomsQueries {
-  /// Rooms in the order of the list, from a point on, and whether more follow.
+  /// Rooms in the order of the list, from a point on, and whether more follow. Hidden rooms are among the archived ones.
   func listed(
     for user: UserID, isArchive: Bool, after start: SyncPoint, _ filter: SyncFilter,
     limit: Int
@@ -20,12 +20,15 @@ extension RoomsQueries {
     var (rows, isCut) = ([RoomListRow](), false)
     if let wanted = filter.rooms {
       rows = try wanted.compactMap { try roomListRow($0, for: user) }
-        .filter { ($0.room.archived != nil) == isArchive && $0.room.activity <= start.position }
+        .filter {
+          ($0.room.archived != nil || $0.member?.isHidden == true) == isArchive && $0.room.activity <= start.position
+        }
         .sorted { $0.room.activity > $1.room.activity }
       if isComplete { rows.removeAll { $0.room.activity == start.position } }
     } else {
       let cursor = isComplete ? start.position : start.position.next
-      let page = try roomList(of: user, archived: isArchive, after: cursor, limit: limit)
+      let page = try roomList(
+        of: user, in: isArchive ? [.archived, .hidden] : [.open], after: cursor, limit: limit)
       (rows, isCut) = (page.rooms, page.next != nil)
     }
     let rooms = try rows.compactMap { row -> ListedRoom? in

@@ -6,10 +6,10 @@ import ChatProjections
 enum InitialPart: Sendable, Hashable {
   /// What is the user's own, and the workspaces.
   case own
-  /// The rooms that are not archived, in the order of the list. The first ones have messages.
+  /// The rooms that are neither archived nor hidden, in the order of the list. The first ones have messages.
   /// - Parameter begun: the number of rooms that were begun; beyond `Limits.syncInitialRooms` it stays one more.
   case list(begun: Int)
-  /// The archived rooms, in the order of their list.
+  /// The archived and hidden rooms, in the order of their list.
   case archive
   /// Members, markers and threads, in groups of rooms.
   case contents

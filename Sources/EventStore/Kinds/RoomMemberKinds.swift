@@ -6,7 +6,7 @@ import SwiftProtobuf
 extension RoomEvent.Members: KindFamily {
   static let kinds = [
     joinedKind, addedKind, leftKind, removedKind, admissionRepeatedKind, mutedKind, roleChangedKind, bannedKind,
-    unbannedKind, silencedKind, notificationsSetKind,
+    unbannedKind, silencedKind, notificationsSetKind, hiddenKind, shownKind,
   ]
 
   var kind: Kind<Self> {
@@ -22,6 +22,8 @@ extension RoomEvent.Members: KindFamily {
     case .silenced: Self.silencedKind
     case .muted: Self.mutedKind
     case .notificationsSet: Self.notificationsSetKind
+    case .hidden: Self.hiddenKind
+    case .shown: Self.shownKind
     }
   }
 
@@ -148,6 +150,22 @@ extension RoomEvent.Members: KindFamily {
       .notificationsSet(
         try reader.subject(UserID.self), body.level == 0 ? nil : try reader.value(body.level, NotificationLevel.self))
     })
+
+  private static let hiddenKind = Kind<Self>(
+    183, "room.hidden",
+    write: { event, output in
+      guard case .hidden(let user) = event else { return }
+      output.write(subject: user.uuid)
+    },
+    readEnvelope: { .hidden(try $0.subject(UserID.self)) })
+
+  private static let shownKind = Kind<Self>(
+    184, "room.shown",
+    write: { event, output in
+      guard case .shown(let user) = event else { return }
+      output.write(subject: user.uuid)
+    },
+    readEnvelope: { .shown(try $0.subject(UserID.self)) })
 }
 
 extension JoinMethod {

@@ -64,7 +64,8 @@ extension Right {
       [.administrator(room)]
     // A repeat still succeeds for a user who has transferred the ownership.
     case .members(.transfer): [.member(room)]
-    case .members(.mute), .members(.setNotifications), .reading, .threads, .annotations(.unreact), .scheduling(.change):
+    case .members(.mute), .members(.setNotifications), .members(.setHidden), .reading, .threads, .annotations(.unreact),
+      .scheduling(.change):
       [.member(room)]
     case .scheduling(.cancel(let message)): [.cancelling(message, room)]
     case .messages(.send), .scheduling(.schedule), .annotations(.react), .messages(.edit): [.voice(room)]

@@ -127,8 +127,8 @@ extension Comparison {
     for workspace in try await chat.workspaces(of: user, after: nil, limit: 1_000).workspaces {
       found += try await contents(of: workspace, for: user)
     }
-    for archived in [false, true] {
-      for row in try await chat.roomList(of: user, archived: archived, after: nil, limit: 1_000).rooms {
+    for list in [TrackedRoom.List.open, .archived, .hidden] {
+      for row in try await chat.roomList(of: user, in: list, after: nil, limit: 1_000).rooms {
         found += try await contents(of: row, for: user)
       }
     }

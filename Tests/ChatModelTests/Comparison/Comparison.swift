@@ -63,7 +63,8 @@ struct Touched {
       .scheduling(.failed(let id, _)):
       messages.insert(id)
     case .lifecycle, .sharing, .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned),
-      .members(.silenced), .members(.muted), .members(.notificationsSet), .annotations, .reading, .threads, .reports,
+      .members(.silenced), .members(.muted), .members(.notificationsSet), .members(.hidden), .members(.shown),
+      .annotations, .reading, .threads, .reports,
       .erased:
       break
     }

@@ -93,6 +93,7 @@ extension ChatModel {
     case .members(.added(let user, _)): return law(ofAdmitting: user, to: room)
     case .members(.left(let user)), .members(.removed(let user)), .members(.roleChanged(let user, _)),
       .members(.muted(let user, _)), .members(.notificationsSet(let user, _)),
+      .members(.hidden(let user)), .members(.shown(let user)),
       .members(.silenced(let user, _)):
       return room.member(user) == nil ? "is about no member" : nil
     case .messages, .annotations:

@@ -149,6 +149,8 @@ extension ModelRoom {
       change(user) { $0.silencedUntil = until }
     case .members(.muted(let user, let until)): change(user) { $0.mutedUntil = until }
     case .members(.notificationsSet(let user, let level)): change(user) { $0.notifications = level }
+    // No command of a run hides a room.
+    case .members(.hidden), .members(.shown): break
     case .messages(.sent(let message, let author, let location, let content)):
       send(message, author, location, content, recorded, blockers: blockers)
     case .messages(.edited(let message, _, let edit)):
