@@ -207,6 +207,7 @@ REQUESTS: dict[str, Callable[[AuthorizationScenario], Request]] = {
     "unarchiveRoom": lambda s: room(s.archived),
     "transferRoom": lambda s: Request({"userId": s.other.id}),
     "setRoomNotifications": lambda s: Request({"level": "mentions"}),
+    "hideRoom": lambda s: Request({"isHidden": True}),
     "muteRoom": lambda s: Request({"until": later(days=1)}),
     "listMembers": lambda s: Request(shows=s.other.id),
     "addMember": lambda s: user(s.newcomer.id),

@@ -208,8 +208,8 @@ def shown_to(api: Api) -> Mirror:
         shown.store("thread", thread, thread["root"]["roomId"])
     for workspace in walk(api, "/v1/workspaces", "workspaces", limit=200):
         show_workspace(shown, api, workspace)
-    for archived in ("false", "true"):
-        for room in walk(api, "/v1/rooms", "rooms", limit=200, archived=archived):
+    for list in ({}, {"archived": "true"}, {"hidden": "true"}):
+        for room in walk(api, "/v1/rooms", "rooms", limit=200, **list):
             show_room(shown, api, room)
     return shown
 

@@ -126,6 +126,17 @@ def set_room_notifications(world: World) -> Case:
     )
 
 
+def hide_room(world: World) -> Case:
+    anna, ben = world.users("Anna", "Ben")
+    room = anna.direct(ben)
+    path = f"{room.path}/hidden"
+    return Case(
+        over_http(ben, "PUT", path, {"isHidden": True}, new_id()),
+        lambda: ben.put(path, {"isHidden": False}),
+        lambda: ben.see(room)["isHidden"], log_out(ben), "session_ended",
+    )
+
+
 def members_of(person: Person, room: Room):
     return lambda: [member["user"]["id"] for member in person.get(f"{room.path}/members")["members"]]
 
@@ -281,8 +292,8 @@ def cancel_scheduled_message(world: World) -> Case:
 
 OVER_HTTP = [
     create_account, create_session, refresh_session, end_session, update_me, put_device, delete_device, create_room,
-    update_room, archive_room, mute_room, set_room_notifications, add_member, remove_member, leave_room, create_invite,
-    revoke_invite,
+    update_room, archive_room, mute_room, set_room_notifications, hide_room, add_member, remove_member, leave_room,
+    create_invite, revoke_invite,
     accept_invite, send_message, edit_message, delete_message, move_read_marker,
     mark_unread, update_preferences, schedule_message, change_scheduled_message, cancel_scheduled_message,
     *OVER_IDENTITY, *OVER_ROOMS, *OVER_MESSAGES,
