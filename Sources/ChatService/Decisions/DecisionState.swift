@@ -270,17 +270,6 @@ extension Decision {
 
 // MARK: - Evolving
 
-/// A stream's state and the number of its events.
-package struct Versioned<State: Sendable & Equatable>: Sendable, Equatable {
-  package var state: State
-  package var version: StreamVersion
-
-  package init(state: State, version: StreamVersion) {
-    self.state = state
-    self.version = version
-  }
-}
-
 extension DecisionState {
   private func version(of event: ChatEvent) -> StreamVersion {
     switch event {
