@@ -156,6 +156,8 @@ package protocol Directory: ~Copyable {
 
   /// Nil if the user is not a member, or if the workspace does not exist.
   func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole?
+  /// The direct rooms in the workspace of which the user is a member.
+  func directRooms(of user: UserID, in workspace: WorkspaceID) -> Set<RoomID>
   /// The channels that are not deleted, in the order of their IDs; nil if the workspace does not exist.
   func channels(of workspace: WorkspaceID) -> [RoomID]?
   /// The room, if it is open or archived.

@@ -121,6 +121,7 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case tooManyBans = "too_many_bans"
   case tooManyBlockedUsers = "too_many_blocked_users"
   case tooManyChannels = "too_many_channels"
+  case tooManyDirectRooms = "too_many_direct_rooms"
   case tooManyWorkspaceMembers = "too_many_workspace_members"
   case tooManyInvitations = "too_many_invitations"
   case tooManyMentions = "too_many_mentions"

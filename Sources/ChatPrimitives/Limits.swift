@@ -79,6 +79,8 @@ public enum Limits {
   public static let membersAtCreation = 100
   /// The users in a direct room besides the one who requests it.
   public static let directRoomOthers = 8
+  /// The direct rooms of one user in one workspace. A user who leaves the workspace leaves all of them in one command.
+  public static let directRoomsPerUserAndWorkspace = 4_000
   /// The members of one workspace.
   public static let membersPerWorkspace = 100_000
   /// The channels of one workspace that are not deleted.

@@ -8,7 +8,7 @@ public struct CreateRoomRequest: RequestObject {
   public let name: String?
   /// If absent, `group`.
   public let kind: String?
-  /// The workspace of a channel.
+  /// The workspace of a channel or a direct room.
   public let workspaceId: WorkspaceID?
   /// For a channel of a workspace: whether members of the workspace, except guests, can find and join it.
   public let isPublic: Bool?
@@ -159,14 +159,14 @@ public struct Room: ResponseObject {
   @Nullable public var unreadMark: MessageID?
   /// Until when the caller cannot send messages.
   @Nullable public var silencedUntil: Timestamp?
-  /// The workspace of a channel.
+  /// The workspace of a channel or a direct room.
   @Nullable public var workspaceId: WorkspaceID?
   public var isPublic: Bool
   @Nullable public var topic: String?
   @Nullable public var picture: MediaID?
   /// The app's own data, any JSON; absent if there is none.
   public var custom: CanonicalJSON?
-  /// All members of a direct room; empty for any other room.
+  /// All members of a direct room, and those who have left its workspace; empty for any other room.
   public var participants: [UserID]
   public var createdAt: Timestamp
   @Nullable public var archivedAt: Timestamp?

@@ -101,7 +101,8 @@ struct FingerprintSpecs {
   func roomCommands() {
     let commands: [RoomCommand] = [
       .lifecycle(.create(.named())), .lifecycle(.create(.named("coffee"))), .lifecycle(.create(.named("tea", .direct))),
-      .lifecycle(.create(.named(by: nil))),
+      .lifecycle(.create(.named(by: nil))), .lifecycle(.create(.direct(alice, bob))),
+      .lifecycle(.create(.direct(alice, bob, in: office))), .lifecycle(.create(.direct(alice, bob, in: id(91)))),
       .lifecycle(.edit(RoomEdit(name: "tea"))), .lifecycle(.edit(RoomEdit(name: "coffee"))), .lifecycle(.archive),
       .lifecycle(.edit(RoomEdit(custom: ""))), .lifecycle(.edit(RoomEdit(custom: "1"))),
       .lifecycle(.edit(RoomEdit(name: "tea", custom: "1"))), .lifecycle(.edit(RoomEdit(topic: "1"))),

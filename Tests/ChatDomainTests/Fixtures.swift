@@ -104,8 +104,9 @@ extension RoomCreation {
 
 extension RoomCreation {
   /// A direct room of these users. The first of them creates it.
-  static func direct(_ users: UserID...) -> RoomCreation {
-    RoomCreation(kind: .direct, name: "", creator: users.first, participants: users.sorted())
+  static func direct(_ users: UserID..., in workspace: WorkspaceID? = nil) -> RoomCreation {
+    RoomCreation(
+      kind: .direct, name: "", creator: users.first, workspace: workspace, participants: users.sorted())
   }
 
   static func channel(

@@ -393,6 +393,12 @@ struct RejectionSpecs {
       return given(RoomDecider.self, []).with(.ofOffice(rooms: Dictionary(uniqueKeysWithValues: rooms)))
         .when(.lifecycle(.create(.channel())), by: .user(alice)).rejection
     },
+    .tooManyDirectRooms: {
+      var directory = TestDirectory.ofOffice()
+      directory.directRooms[bob] = Set((0..<UInt64(Limits.directRoomsPerUserAndWorkspace)).map { id(1_000 + $0) })
+      return given(RoomDecider.self, []).with(directory)
+        .when(.lifecycle(.create(.direct(alice, bob, in: office))), by: .user(alice)).rejection
+    },
     .tooManyWorkspaceMembers: {
       let others = (0..<UInt64(Limits.membersPerWorkspace)).map {
         WorkspaceEvent.members(.joined(id(1000 + $0), role: .member, by: .service))

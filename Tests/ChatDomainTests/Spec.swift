@@ -61,6 +61,7 @@ struct Given<D: Decider> where D.Event: Traceable {
         #expect(!events.isEmpty, sourceLocation: location)
         let isException =
           (command as? RoomCommand)?.isOfTheServer == true || (command as? UserCommand)?.deletesAccount == true
+          || (command as? RoomCommand)?.returns(with: decision) == true
         if (events.first as? UserEvent)?.endsReusedSession != true, !isException {
           #expect(events.first?.fingerprint == fingerprint, sourceLocation: location)
         }
@@ -120,6 +121,13 @@ extension RoomCommand {
   }
 }
 
+extension RoomCommand {
+  /// A request for a direct room that exists adds who has returned to its workspace. It is recognised by the room's ID.
+  fileprivate func returns(with decision: Decision<some Sendable & Equatable>) -> Bool {
+    if case .lifecycle(.create) = self, case .recordAgain = decision { true } else { false }
+  }
+}
+
 extension UserCommand {
   /// The deletion is the last of its events, and needs no key.
   fileprivate var deletesAccount: Bool {
@@ -147,6 +155,7 @@ struct TestDirectory: Directory {
   var allowsInvitesWithoutExpiry = false
   /// The hashes of the tokens and codes of invites.
   var inviteHashes: Set<[UInt8]> = []
+  var directRooms: [UserID: Set<RoomID>] = [:]
 
   func user(withEmail email: String) -> UserID? { emails[email] }
   func user(withExternalID externalID: String) -> UserID? { externalIDs[externalID] }
@@ -162,9 +171,10 @@ struct TestDirectory: Directory {
   func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole? { workspaces[workspace]?[user] }
   func room(_ id: RoomID) -> Room? { rooms[id] }
   func hasInvite(withHash hash: [UInt8]) -> Bool { inviteHashes.contains(hash) }
+  func directRooms(of user: UserID, in workspace: WorkspaceID) -> Set<RoomID> { directRooms[user] ?? [] }
 
   func channels(of workspace: WorkspaceID) -> [RoomID]? {
     guard workspaces[workspace] != nil else { return nil }
-    return rooms.filter { $0.value.workspace == workspace }.keys.sorted()
+    return rooms.filter { $0.value.workspace == workspace && $0.value.kind != .direct }.keys.sorted()
   }
 }

@@ -234,6 +234,8 @@ final class ModelRun {
       Mismatch("restored rooms", expected: evolved.rooms, found: restored.rooms),
       Mismatch("restored workspaces", expected: evolved.workspaces, found: restored.workspaces),
       Mismatch("restored names", expected: evolved.names, found: restored.names),
+      Mismatch("restored channels", expected: evolved.channels, found: restored.channels),
+      Mismatch("restored direct rooms", expected: evolved.directRooms, found: restored.directRooms),
       Mismatch("restored rooms of users", expected: evolved.spaces, found: restored.spaces),
       Mismatch("restored usage", expected: evolved.usage, found: restored.usage),
       Mismatch("restored signing keys", expected: evolved.signingKeys, found: restored.signingKeys),

@@ -19,7 +19,7 @@ package struct RoomCreation: Sendable, Equatable {
   /// Becomes the owner and first member; nil when a service made the room.
   package var creator: UserID?
 
-  /// The workspace that the channel belongs to; nil for other rooms.
+  /// The workspace that the channel or the direct room belongs to; nil for other rooms.
   package var workspace: WorkspaceID?
   /// Members of the workspace who are not guests can find the room and join it.
   package var isPublic: Bool
@@ -41,10 +41,11 @@ package struct RoomCreation: Sendable, Equatable {
     self.participants = participants
   }
 
-  /// For a direct room it depends only on the members, so they all create the same room.
+  /// For a direct room it depends only on the members and the workspace, so they all create the same room.
   package var fingerprint: Fingerprint {
     if kind == .direct, !participants.isEmpty {
-      return Fingerprint([.text("room.direct")] + participants.map { .id($0.uuid) })
+      let place: [Fingerprint.Field] = workspace.map { [.text("workspace"), .id($0.uuid)] } ?? []
+      return Fingerprint([.text("room.direct")] + participants.map { .id($0.uuid) } + place)
     }
     let plain: [Fingerprint.Field] = [.number(Int64(kind.rawValue)), .text(name), .id(creator?.uuid)]
     guard workspace != nil || isPublic || topic != nil || !participants.isEmpty else { return Fingerprint(plain) }
@@ -231,7 +232,7 @@ extension RoomDecider {
       // A direct room's ID is derived from its members, so it is the same room even if its creation was erased.
       let isErasedDirect = creation.kind == .direct && room.creationFingerprint == nil
       guard isErasedDirect || room.creationFingerprint == creation.fingerprint else { throw .idInUse }
-      return .alreadyDone(room.created)
+      return try find(creation, as: room, directory)
     case .deleted(_, let fingerprint):
       // A retry of the creation finds the room deleted.
       throw fingerprint == creation.fingerprint ? .roomNotFound : .idInUse
@@ -254,7 +255,8 @@ extension RoomDecider {
       [.lifecycle(.created(creation))] + owner + creation.participants.map { .members(.added($0, role: .member)) })
   }
 
-  /// A channel needs a member of the workspace who is not a guest, and a direct room one of its members.
+  /// A channel needs a member of the workspace who is not a guest, and a direct room one of its members. See
+  /// `createDirect` for guests who create direct rooms.
   private func requireRightToCreate(
     _ creation: RoomCreation, _ directory: borrowing some Directory
   ) throws(Rejection) {
@@ -269,7 +271,7 @@ extension RoomDecider {
     }
     if let workspace = creation.workspace {
       guard let role = directory.role(of: creator, in: workspace) else { throw .workspaceNotFound }
-      guard role >= .member else { throw .forbidden }
+      guard role >= .member || creation.kind == .direct else { throw .forbidden }
     }
   }
 
@@ -282,10 +284,50 @@ extension RoomDecider {
     let others = creation.participants.filter { $0 != creator }
     guard (1...Limits.directRoomOthers).contains(others.count) else { throw .directMembersOutOfRange }
     for user in others { try directory.requireRegistered(user) }
+    try requirePlace(for: creation, by: creator, directory)
     try requireDirectMessages(of: creator, to: others, directory)
     return .record(
       [.lifecycle(.created(creation)), .members(.joined(creator, role: .member, invite: nil))]
         + others.map { .members(.added($0, role: .member)) })
+  }
+
+  /// All members of a workspace's direct room are in the workspace, and the first is not a guest there: guests do not
+  /// know who else is.
+  private func requirePlace(
+    for creation: RoomCreation, by creator: UserID, _ directory: borrowing some Directory
+  ) throws(Rejection) {
+    guard let workspace = creation.workspace else { return }
+    guard let role = directory.role(of: creator, in: workspace), role >= .member else { throw .forbidden }
+    for user in creation.participants {
+      try requireAdmissible(user, from: workspace, directory)
+      guard directory.directRooms(of: user, in: workspace).count < Limits.directRoomsPerUserAndWorkspace else {
+        throw .tooManyDirectRooms
+      }
+    }
+  }
+
+  /// A room that exists. A member of a workspace's direct room who left the workspace and returned becomes a member again
+  /// with the next request for the room. The fingerprint of these events is not that of the command, which is recognised
+  /// by the room's ID.
+  private func find(
+    _ creation: RoomCreation, as room: Room, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    guard room.kind == .direct, let workspace = room.workspace, let creator = creation.creator else {
+      return .alreadyDone(room.created)
+    }
+    var events: [RoomEvent] = []
+    for user in creation.participants where room.members[user] == nil {
+      guard directory.role(of: user, in: workspace) != nil else { continue }
+      let isPlaceLeft =
+        directory.directRooms(of: user, in: workspace).count < Limits.directRoomsPerUserAndWorkspace
+      if user == creator {
+        guard isPlaceLeft else { throw .tooManyDirectRooms }
+        events.append(.members(.joined(user, role: .member, invite: nil)))
+      } else if isPlaceLeft, acceptsDirectRoom(from: creator, user, directory) {
+        events.append(.members(.added(user, role: .member)))
+      }
+    }
+    return events.isEmpty ? .alreadyDone(room.created) : .recordAgain(events)
   }
 
   /// Recorded even when nothing changes: the event has the idempotency key by which a late retry is recognised.

@@ -6,8 +6,15 @@ import ChatPrimitives
 /// they are blocked.
 extension RoomDecider {
   /// Applies in a direct room of exactly two members. In a larger one, the other members may want to read the message.
+  /// In a direct room of a workspace, also if fewer than two members are left in the workspace, or if it was deleted.
   func refusesDirectMessages(_ room: Room, _ directory: borrowing some Directory) -> Bool {
-    guard room.kind == .direct, room.members.count == 2 else { return false }
+    guard room.kind == .direct else { return false }
+    if let workspace = room.workspace {
+      var present = 0
+      for user in room.members.users where directory.role(of: user, in: workspace) != nil { present += 1 }
+      guard present > 1 else { return true }
+    }
+    guard room.members.count == 2 else { return false }
     let users = Array(room.members.users)
     return Self.refuseDirectMessages(users[0], users[1], directory)
   }
@@ -17,12 +24,12 @@ extension RoomDecider {
   func requireDirectMessages(
     of creator: UserID, to others: [UserID], _ directory: borrowing some Directory
   ) throws(Rejection) {
-    for other in others {
-      if Self.refuseDirectMessages(creator, other, directory) { throw .directMessagesRefused }
-      guard accepts(directory.contactRules(of: other).directRooms, of: other, directory) else {
-        throw .directMessagesRefused
-      }
-    }
+    for other in others where !acceptsDirectRoom(from: creator, other, directory) { throw .directMessagesRefused }
+  }
+
+  func acceptsDirectRoom(from creator: UserID, _ other: UserID, _ directory: borrowing some Directory) -> Bool {
+    guard !Self.refuseDirectMessages(creator, other, directory) else { return false }
+    return accepts(directory.contactRules(of: other).directRooms, of: other, directory)
   }
 
   private static func refuseDirectMessages(

@@ -1,8 +1,11 @@
 package import ChatPrimitives
 
 extension WorkspaceDecider {
-  /// How a workspace's new events change its channels: a user who leaves the workspace also leaves them, and a deletion
-  /// deletes them. Recorded together with these events.
+  /// How a workspace's new events change its rooms: a user who leaves the workspace also leaves its channels and direct
+  /// rooms, and a deletion deletes the channels. Recorded together with these events.
+  ///
+  /// The direct rooms of a deleted workspace stay with their members, who can only read them. There can be millions of
+  /// them, too many for one command.
   package static func consequences(
     of events: [WorkspaceEvent], in workspace: WorkspaceID, _ directory: borrowing some Directory
   ) -> [ChatEvent] {
@@ -31,6 +34,7 @@ extension WorkspaceDecider {
       guard let room = directory.room(channel), room.members[user] != nil else { continue }
       consequences += room.departure(of: user, by: event).map { .room(channel, $0) }
     }
+    for room in directory.directRooms(of: user, in: workspace).sorted() { consequences.append(.room(room, event)) }
     return consequences
   }
 }

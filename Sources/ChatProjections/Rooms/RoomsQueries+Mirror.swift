@@ -25,7 +25,8 @@ extension RoomsQueries {
     try CachedStatement(
       database,
       """
-      SELECT id FROM room INDEXED BY room_by_workspace WHERE workspaceId = ? AND isPublic = 1 AND id > ?
+      SELECT id FROM room INDEXED BY channel_by_workspace
+      WHERE workspaceId = ? AND kind <> 2 AND isPublic = 1 AND id > ?
       ORDER BY id LIMIT ?
       """
     ).all(workspace, last?.uuid ?? .zero, limit) { try $0.id() }

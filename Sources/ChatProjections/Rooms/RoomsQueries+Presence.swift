@@ -30,6 +30,13 @@ extension RoomsQueries {
   package func refusal(of user: UserID, writingIn id: RoomID, at now: Timestamp) throws -> Rejection? {
     guard let member = try member(user, of: id), let room = try room(id) else { return .roomNotFound }
     if let until = member.silencedUntil, until > now { return .memberSilenced }
+    if room.kind == .direct, let workspace = room.workspace {
+      let members = try CachedStatement(database, "SELECT userId FROM member WHERE roomId = ?")
+        .all(id) { try $0.id(UserID.self) }
+      guard try members.count(where: { try self.member($0, of: workspace) != nil }) > 1 else {
+        return .directMessagesRefused
+      }
+    }
     if let other = try directPartner(of: user, in: room) {
       if try Blocks.isBlocked(user, by: other, database) { return .directMessagesRefused }
       if try Blocks.isBlocked(other, by: user, database) { return .directMessagesRefused }

@@ -201,8 +201,8 @@ extension RoomsQueries {
 
   // MARK: - Channels
 
-  /// The channels that the user is in or can find, including archived ones. Guests find no public channels. Nil if the
-  /// user is not a member of the workspace.
+  /// The channels that the user is in or can find, including archived ones. Direct rooms (kind 2) are not channels. Guests
+  /// find no public channels. Nil if the user is not a member of the workspace.
   /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func channels(
     of workspace: WorkspaceID, for user: UserID, after cursor: LogPosition? = nil, limit: Int
@@ -211,7 +211,8 @@ extension RoomsQueries {
     let found = try CachedStatement(
       database,
       """
-      SELECT id FROM room WHERE workspaceId = ?1 AND createdPosition > ?2 AND (
+      SELECT id FROM room INDEXED BY channel_by_workspace
+      WHERE workspaceId = ?1 AND kind <> 2 AND createdPosition > ?2 AND (
         (isPublic = 1 AND ?3) OR EXISTS (SELECT 1 FROM member WHERE member.roomId = room.id AND member.userId = ?4))
       ORDER BY createdPosition LIMIT ?5
       """

@@ -84,7 +84,7 @@ package struct RoomsQueries: ReadModelQueries {
   /// The room as the user sees it, archived or not. Nil if the user is not a member or there is no such room.
   package func roomListRow(_ id: RoomID, for user: UserID) throws -> RoomListRow? {
     guard let member = try member(user, of: id), let room = try room(id) else { return nil }
-    let participants = room.kind == .direct ? try participants(of: id) : []
+    let participants = room.kind == .direct ? try participants(of: room) : []
     let counts: (unread: UInt64, mentions: UInt64) =
       if let tracked = member.tracked {
         (tracked.unreadCount, tracked.mentionCount)
@@ -121,9 +121,14 @@ package struct RoomsQueries: ReadModelQueries {
       of: rooms.lazy.flatMap { [$0.room.lastMessage?.sender].compactMap { $0 } + $0.participants }, database)
   }
 
-  private func participants(of room: RoomID) throws -> [UserID] {
-    try CachedStatement(database, "SELECT userId FROM member WHERE roomId = ? ORDER BY userId")
-      .all(room) { try $0.id() }
+  /// All members of a direct room. Users who have left the workspace of a direct room are among them, so that the others
+  /// still see with whom they wrote.
+  private func participants(of room: RoomRow) throws -> [UserID] {
+    let sql =
+      room.workspace == nil
+      ? "SELECT userId FROM member WHERE roomId = ? ORDER BY userId"
+      : "SELECT DISTINCT userId FROM joinHistory WHERE roomId = ? ORDER BY userId"
+    return try CachedStatement(database, sql).all(room.id) { try $0.id() }
   }
 
   /// Whether the room existed and was deleted.

@@ -40,7 +40,7 @@ package struct RoomRow: Sendable, Hashable {
   /// Nil if the creation was erased.
   package var creationFingerprint: Fingerprint?
   package var created: Stamp
-  /// The workspace, if the room is a channel.
+  /// The workspace of a channel or a direct room.
   package var workspace: WorkspaceID?
   package var isPublic: Bool
   package var hasHadOwner = false
@@ -135,7 +135,7 @@ package struct RoomListRow: Sendable, Hashable {
   package var room: RoomRow
   /// Nil if the user only finds the room: a public channel, shown without its messages.
   package var member: MemberRow?
-  /// All members of a direct room, ordered by ID; empty for any other room.
+  /// All members of a direct room, and those who have left its workspace, ordered by ID; empty for any other room.
   package var participants: [UserID]
   package var unreadCount: UInt64
   /// How many of the unread messages mention the user, by name or with everyone.

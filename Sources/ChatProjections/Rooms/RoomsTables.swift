@@ -44,7 +44,8 @@ enum RoomsTables {
         CREATE INDEX invite_by_code ON invite (codeHash) WHERE codeHash IS NOT NULL;
         CREATE INDEX invite_by_creation ON invite (roomId, createdPosition);
         CREATE INDEX ban_by_position ON ban (roomId, position);
-        CREATE INDEX room_by_workspace ON room (workspaceId, createdPosition) WHERE workspaceId IS NOT NULL;
+        CREATE INDEX channel_by_workspace ON room (workspaceId, createdPosition)
+          WHERE workspaceId IS NOT NULL AND kind <> 2;
         CREATE INDEX workspaceMember_by_join ON workspaceMember (workspaceId, joinedPosition);
         CREATE INDEX workspaceInvite_by_token ON workspaceInvite (tokenHash);
         CREATE INDEX workspaceInvite_by_code ON workspaceInvite (codeHash) WHERE codeHash IS NOT NULL;

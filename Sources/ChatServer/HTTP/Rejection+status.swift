@@ -18,7 +18,8 @@ extension Rejection {
     case .idInUse, .idempotencyKeyReused, .emailInUse, .externalIDInUse, .roomArchived, .messageDeleted,
       .tooManyDevices, .tooManyMembers, .tooManyInvites, .sessionRefreshed, .directRoomFixed, .directRoomOnly,
       .ownerMustTransfer,
-      .tooManyBans, .tooManyPins, .tooManyChannels, .tooManyWorkspaceMembers, .tooManyInvitations, .identityInUse,
+      .tooManyBans, .tooManyPins, .tooManyChannels, .tooManyDirectRooms, .tooManyWorkspaceMembers, .tooManyInvitations,
+      .identityInUse,
       .tooManyIdentities, .lastLogin, .invitesExhausted, .tooManyReactions, .passwordMissing, .scheduledMessageSettled,
       .tooManyScheduledMessages, .tooManyBlockedUsers, .tooManyReports, .tooManyLegalHolds, .alreadyErased,
       .deletionTooLarge:
@@ -178,6 +179,8 @@ extension Rejection {
     case .tooManyBlockedUsers: "You can block at most \(Limits.blockedUsersPerUser) users. Unblock one."
     case .tooManyBans: "A room can have at most \(Limits.bansPerRoom) bans. Lift one."
     case .tooManyChannels: "A workspace can have at most \(Limits.channelsPerWorkspace) channels. Delete one."
+    case .tooManyDirectRooms:
+      "One of you has \(Limits.directRoomsPerUserAndWorkspace) direct rooms in this workspace. Use a channel."
     case .tooManyWorkspaceMembers: "A workspace can have at most \(Limits.membersPerWorkspace) members."
     case .tooManyInvitations:
       "A workspace can have at most \(Limits.invitationsPerWorkspace) open invitations. Withdraw one."

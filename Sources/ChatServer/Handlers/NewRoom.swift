@@ -6,19 +6,19 @@ import ChatProtocol
 enum NewRoom {
   /// The ID is the client's; nil if it sent none.
   case room(RoomID?, RoomCreation)
-  case direct(with: [UserID])
+  case direct(with: [UserID], in: WorkspaceID?)
 
   init(_ body: CreateRoomRequest, by creator: UserID?) throws {
     let kind = try Self.kind(body.kind)
     if kind == .direct {
       try Self.refuse(
-        body.id != nil || body.name != nil || body.topic != nil || body.workspaceId != nil || body.isPublic != nil,
-        "A direct room takes only memberIds; its ID is derived from its members.")
+        body.id != nil || body.name != nil || body.topic != nil || body.isPublic != nil,
+        "A direct room takes only memberIds and workspaceId; its ID is derived from them.")
       guard let members = body.memberIds else {
         throw Refusal.invalidField("The field \"memberIds\" is missing.", at: "/memberIds")
       }
       guard creator != nil else { throw Refusal.actingUserRequired }
-      self = .direct(with: members)
+      self = .direct(with: members, in: body.workspaceId)
       return
     }
     guard let name = body.name else { throw Refusal.invalidField("The field \"name\" is missing.", at: "/name") }
@@ -28,7 +28,8 @@ enum NewRoom {
         "The field \"memberIds\" can name at most \(Limits.membersAtCreation) users besides the caller.",
         at: "/memberIds")
     }
-    try Self.refuse(body.workspaceId != nil && kind != .channel, "workspaceId is allowed only for a channel.")
+    try Self.refuse(
+      body.workspaceId != nil && kind != .channel, "workspaceId is allowed only for a channel or a direct room.")
     try Self.refuse(
       body.isPublic == true && body.workspaceId == nil, "isPublic is allowed only for a channel of a workspace.")
     let creation = RoomCreation(

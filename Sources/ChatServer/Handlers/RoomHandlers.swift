@@ -21,8 +21,8 @@ struct RoomHandlers: Sendable {
       let name = try CreationName(given, of: .room, context, chat)
       let outcome = try await name.create { try await chat.performRoom($0, .lifecycle(.create(creation)), by: actor) }
       return try JSONBody.receipt(outcome.result, Room(name.id, creation, outcome.stamp))
-    case .direct(let others):
-      let (id, outcome) = try await chat.directRoom(with: others, by: actor)
+    case .direct(let others, let workspace):
+      let (id, outcome) = try await chat.directRoom(with: others, in: workspace, by: actor)
       // The first request creates the room; later requests find it in its current state.
       var room = try await current(id, context)
       room.position = outcome.stamp.position

@@ -13,15 +13,22 @@ extension ChatService {
   /// key, so all of them get the same room, and nobody else can use its ID.
   /// - Parameter others: in any order; the acting user may be among them.
   package func directRoom(
-    with others: [UserID], by principal: Principal
+    with others: [UserID], in workspace: WorkspaceID? = nil, by principal: Principal
   ) async throws(ServiceError) -> (room: RoomID, outcome: ChatOutcome) {
     guard let user = principal.user else { throw .rejected(.forbidden) }
     let participants = Set(others + [user]).sorted()
-    let code = keys.authenticationCode(for: "direct-room-id", participants.flatMap(\.uuid.bytes))
+    let members = participants.flatMap(\.uuid.bytes)
+    let code =
+      if let workspace {
+        keys.authenticationCode(for: "direct-room-id-in-workspace", workspace.uuid.bytes + members)
+      } else {
+        keys.authenticationCode(for: "direct-room-id", members)
+      }
     guard let id = UUIDBytes(bytes: Array(code.prefix(UUIDBytes.byteCount))) else {
       throw .failed("an authentication code shorter than an ID")
     }
-    let creation = RoomCreation(kind: .direct, name: "", creator: user, participants: participants)
+    let creation = RoomCreation(
+      kind: .direct, name: "", creator: user, workspace: workspace, participants: participants)
     return (RoomID(id), try await performRoom(RoomID(id), .lifecycle(.create(creation)), by: principal))
   }
 }

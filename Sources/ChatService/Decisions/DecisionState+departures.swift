@@ -12,8 +12,12 @@ extension DecisionState {
       if withdrawn == [.lifecycle(.deleted)] { deleted.insert(id) }
     }
     for (id, withdrawn) in affected(rooms.compactMapValues { $0.state.room?.withdrawal(of: user) }) {
-      // The channels of a deleted workspace are deleted below.
-      if let workspace = rooms[id]?.state.room?.workspace, deleted.contains(workspace) { continue }
+      // The channels of a deleted workspace are deleted below. Its direct rooms stay.
+      if let room = rooms[id]?.state.room, room.kind != .direct, let workspace = room.workspace,
+        deleted.contains(workspace)
+      {
+        continue
+      }
       events += withdrawn.map { .room(id, $0) }
     }
     for workspace in deleted.sorted() {

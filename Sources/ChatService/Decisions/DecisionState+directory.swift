@@ -50,6 +50,10 @@ extension DecisionState: Directory {
     workspaces[workspace]?.state.workspace?.members[user]?.role
   }
 
+  package func directRooms(of user: UserID, in workspace: WorkspaceID) -> Set<RoomID> {
+    directRooms.rooms(of: user, in: workspace)
+  }
+
   package func channels(of workspace: WorkspaceID) -> [RoomID]? {
     guard case .open? = workspaces[workspace]?.state else { return nil }
     return channels[workspace]?.sorted() ?? []
@@ -62,7 +66,7 @@ extension DecisionState: Directory {
   mutating func noteChannel(_ room: RoomID, _ event: RoomEvent) {
     switch event {
     case .lifecycle(.created(let creation)):
-      guard let workspace = creation.workspace, rooms[room] == nil else { return }
+      guard let workspace = creation.workspace, creation.kind != .direct, rooms[room] == nil else { return }
       channels[workspace, default: []].insert(room)
     case .lifecycle(.deleted):
       guard let workspace = rooms[room]?.state.room?.workspace else { return }

@@ -28,7 +28,8 @@ extension DecisionState {
       rooms[id] = Versioned(state: state, version: roomVersions[id.uuid] ?? .none)
       guard let room = state.room else { continue }
       for invite in room.invites.values { names.enter(invite.invite, of: id) }
-      if let workspace = room.workspace { channels[workspace, default: []].insert(id) }
+      if let workspace = room.workspace, room.kind != .direct { channels[workspace, default: []].insert(id) }
+      for user in room.members.users where room.kind == .direct { directRooms.add(id, room, of: user) }
     }
     for (id, (state, version)) in try source.workspaces().states {
       workspaces[id] = Versioned(state: state, version: version)

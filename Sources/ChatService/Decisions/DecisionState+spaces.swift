@@ -7,12 +7,18 @@ extension DecisionState {
   mutating func noteMembers(_ id: RoomID, _ event: RoomEvent) {
     switch event {
     case .members(.joined(let user, _, _)), .members(.added(let user, _)):
-      if let room = rooms[id]?.state.room, room.members[user] == nil { spaces.add(id, of: user) }
+      guard let room = rooms[id]?.state.room, room.members[user] == nil else { return }
+      spaces.add(id, of: user)
+      directRooms.add(id, room, of: user)
     case .members(.left(let user)), .members(.removed(let user)), .members(.banned(let user)):
       spaces.remove(id, of: user)
+      if let room = rooms[id]?.state.room { directRooms.remove(id, room, of: user) }
     case .lifecycle(.deleted):
-      guard let members = rooms[id]?.state.room?.members else { return }
-      for user in members.users { spaces.remove(id, of: user) }
+      guard let room = rooms[id]?.state.room else { return }
+      for user in room.members.users {
+        spaces.remove(id, of: user)
+        directRooms.remove(id, room, of: user)
+      }
     case .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned), .members(.silenced),
       .members(.muted), .members(.notificationsSet), .members(.hidden), .members(.shown), .lifecycle(.created),
       .lifecycle(.edited), .lifecycle(.archived),

@@ -16,6 +16,7 @@ package struct DecisionState: DecisionMachine {
   package var channels: [WorkspaceID: Set<RoomID>] = [:]
   package var names = UniqueNames()
   package var spaces = SharedSpaces()
+  package var directRooms = DirectRooms()
   package var serverVersion = StreamVersion.none
   package var signingKeys = SigningKeyHistory()
   package var holds = LegalHolds()
