@@ -56,8 +56,9 @@ def test_who_can_be_in_it(world, anna, ben):
         assert len(anna.post("/v1/rooms", request(others[:count]))["participants"]) == count + 1
     anna.refused("user_not_found", "POST", "/v1/rooms", request([new_id()]))
     anna.refused("invalid_field", "POST", "/v1/rooms", {"kind": "direct"})
-    for field in ({"name": "Us"}, {"id": new_id()}, {"topic": "us"}, {"isPublic": False}, {"workspaceId": new_id()}):
+    for field in ({"name": "Us"}, {"id": new_id()}, {"topic": "us"}, {"isPublic": False}):
         anna.refused("invalid_field", "POST", "/v1/rooms", request([ben.id]) | field)
+    anna.refused("workspace_not_found", "POST", "/v1/rooms", request([ben.id]) | {"workspaceId": new_id()})
 
 
 @pytest.mark.parametrize("method, rest, body", [
