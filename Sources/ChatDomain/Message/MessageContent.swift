@@ -47,16 +47,21 @@ extension MessageDetails {
   package static func mentioning(_ details: MessageDetails?, _ mentions: Mentions) -> MessageDetails? {
     guard let details else { return mentions.isEmpty ? nil : MessageDetails(mentions: mentions) }
     if mentions.isEmpty, details.replyTo == nil, details.attachments.isEmpty, details.custom == nil { return nil }
-    return MessageDetails(
-      replyTo: details.replyTo, at: details.replyLocation, mentions: mentions, attachments: details.attachments,
-      custom: details.custom)
+    return details.replacing(mentions: mentions)
   }
 
   /// The details after an edit has replaced the body of the custom part. A message without a custom part gets none.
   func replacing(customBody: String) -> MessageDetails {
+    replacing(custom: custom.map { CustomPart(type: $0.type, body: customBody, isSilent: $0.isSilent) })
+  }
+
+  /// The details with those that are not nil instead of their own.
+  fileprivate func replacing(
+    replyLocation: MessageLocation? = nil, mentions: Mentions? = nil, custom: CustomPart? = nil
+  ) -> MessageDetails {
     MessageDetails(
-      replyTo: replyTo, at: replyLocation, mentions: mentions, attachments: attachments,
-      custom: custom.map { CustomPart(type: $0.type, body: customBody, isSilent: $0.isSilent) })
+      replyTo: replyTo, at: replyLocation ?? self.replyLocation, mentions: mentions ?? self.mentions,
+      attachments: attachments, custom: custom ?? self.custom)
   }
 }
 
@@ -76,11 +81,7 @@ extension MessageContent {
   /// The content of a reply, with the location of the message that it replies to.
   func replying(at location: MessageLocation?) -> MessageContent {
     guard let location, let details else { return self }
-    return MessageContent(
-      text: text,
-      details: MessageDetails(
-        replyTo: details.replyTo, at: location, mentions: details.mentions, attachments: details.attachments,
-        custom: details.custom))
+    return MessageContent(text: text, details: details.replacing(replyLocation: location))
   }
 }
 
