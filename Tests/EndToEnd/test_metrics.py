@@ -211,12 +211,15 @@ def test_erasures_are_counted_by_what_they_wait_for(metered):
 
     assert pending("held") == pending("running") == completed() == 0
     began = time.time()
-    anna.call("DELETE", "/v1/me", {"currentPassword": PASSWORD})
+    anna.call("DELETE", "/v1/me", {"currentPassword": PASSWORD}, expect=None)
     wait_until(lambda: pending("held") == 1, "the erasure is not held")
     assert pending("running") == 0
     service.delete(hold)
     wait_until(lambda: pending("held") == pending("running") == 0, "the erasure is not complete")
     assert began - 1 <= completed() <= time.time() + 1
+    first, ben = completed(), metered.world.account("Ben")
+    ben.call("DELETE", "/v1/me", {"currentPassword": PASSWORD}, expect=None)
+    wait_until(lambda: completed() > first, "the second erasure is not noticed")
     # It is also known after a restart.
     last = completed()
     metered.server.restart()
