@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import pytest
 import requests
@@ -119,6 +120,31 @@ def test_the_log_is_text_without_requests_by_default(tmp_path):
             lambda: [line for line in server.errors.read_text().splitlines()
                      if problem["requestId"] in line and "info hansard.access" in line], "no line")[0]
         assert "route=/v1/me" in line and f"traceId={TRACE}" in line
+    finally:
+        server.end()
+
+
+def test_one_client_does_not_use_up_the_lines_for_problems(tmp_path):
+    """Also if all clients come through one proxy."""
+    server = Server(tmp_path / "data", environment=UNLIMITED | {"HANSARD_PROXIES_TRUSTED": "127.0.0.1"}).start()
+    try:
+        with requests.Session() as session:
+            session.trust_env = False
+
+            def problem(client: str) -> str:
+                response = session.get(
+                    f"{server.url}/v1/me", headers={"X-Forwarded-For": client}, timeout=TIMEOUT_SECONDS)
+                return response.json()["requestId"]
+
+            began = time.monotonic()
+            many = [problem("192.0.2.1") for _ in range(1500)]
+            seconds = time.monotonic() - began
+            other = problem("192.0.2.2")
+        wait_until(lambda: other in server.errors.read_text(), "the problem of another client is not logged")
+        log = server.errors.read_text()
+        logged = [id for id in many if id in log]
+        assert logged[:200] == many[:200] and len(logged) <= 200 + 20 * (seconds + 1)
+        assert "problem lines were left out" in log
     finally:
         server.end()
 
