@@ -44,6 +44,47 @@ import Testing
     #expect(try rebuild.verifyAll(events: script.events, folder).allSatisfy(\.isEqual))
   }
 
+  @Test("all read models are rebuilt and verified in one scan of the log")
+  func allAtOnce() async throws {
+    let (folder, history, _) = try await live(79)
+    let feed = MemoryFeed(history.events)
+    let rebuild = ProjectionRebuild(directory: folder.readModels, feed: feed, logIdentity: testLog)
+    let before = try Projections.all.map { try dump(folder.file($0).openReadOnly($0), $0) }
+    let report = try rebuild.rebuild(Projections.all)
+    #expect(report.projections == Projections.all.map { $0.name } && report.events == 3000)
+    #expect(try Projections.all.map { try dump(folder.file($0).openReadOnly($0), $0) } == before)
+    let reports = try rebuild.verify(Projections.all)
+    #expect(reports.map(\.projection) == Projections.all.map { $0.name } && reports.allSatisfy(\.isEqual))
+
+    try change(folder, RoomsProjection.self, "INSERT INTO profile VALUES (x'00', 'nobody', NULL)")
+    let changed = try rebuild.verify(Projections.all).filter { !$0.isEqual }
+    #expect(changed.map(\.projection) == ["rooms"])
+  }
+
+  @Test("read models whose files have different checkpoints are verified in one scan")
+  func differentCheckpoints() async throws {
+    let (folder, history, _) = try await live(80)
+    var script = history.script
+    script.register(.numbered(5000), "late")
+    let rebuild = ProjectionRebuild(
+      directory: folder.readModels, feed: MemoryFeed(script.events), logIdentity: testLog)
+    try rebuild.rebuild(AccountsProjection.self)
+    let reports = try rebuild.verify(Projections.all)
+    #expect(reports.map(\.position.value) == Projections.all.map { $0.name == "accounts" ? 3001 : 3000 })
+    #expect(reports.allSatisfy { $0.isEqual })
+  }
+
+  @Test("a rebuild of all read models that fails leaves every live file as it was")
+  func failedRebuildOfAll() async throws {
+    let (folder, history, _) = try await live(81)
+    let feed = MemoryFeed(history.events, failingFrom: LogPosition(2000))
+    let rebuild = ProjectionRebuild(directory: folder.readModels, feed: feed, logIdentity: testLog)
+    let before = try Projections.all.map { try dump(folder.file($0).openReadOnly($0), $0) }
+    #expect(throws: MemoryFeed.Unreadable.self) { try rebuild.rebuild(Projections.all) }
+    #expect(try Projections.all.map { try dump(folder.file($0).openReadOnly($0), $0) } == before)
+    for projection in Projections.all { #expect(!folder.file(projection).sibling("rebuild").exists) }
+  }
+
   @Test("verifying finds no differences in an unchanged file, even while a server runs")
   func equal() async throws {
     let (folder, history, _) = try await live(72)

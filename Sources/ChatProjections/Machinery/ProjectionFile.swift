@@ -184,10 +184,14 @@ extension ProjectionFile {
   /// a copy of the page but no disk access.
   private static let readerCacheKiB = 1024
   static let writerCacheKiB = 4 * 1024
-  /// The page caches of the writer while the projection is behind, and of a rebuild, in KiB. Both change many pages in
-  /// one transaction.
+  /// The page cache of the writer while the projection is behind, in KiB. It changes many pages in one transaction.
   static let busyWriterCacheKiB = 64 * 1024
-  static let rebuildCacheKiB = 256 * 1024
+  /// The page caches of a rebuild, in KiB: those of one read model, and of all that are rebuilt at once.
+  private static let rebuildCacheKiB = 256 * 1024
+  private static let rebuildCachesKiB = 512 * 1024
+
+  /// The page cache of each read model if so many are rebuilt at once, in KiB.
+  static func rebuildCacheKiB(views: Int) -> Int { min(rebuildCacheKiB, rebuildCachesKiB / max(1, views)) }
 
   /// A pool for a projection that follows the log: one writer and several readers, each with its own snapshot.
   func openPool(_ projection: any Projection.Type) throws -> DatabasePool {
@@ -220,7 +224,7 @@ extension ProjectionFile {
 
   /// A connection for filling a new file as fast as possible. There is no journal, so a crash leaves an unusable file.
   /// The file must therefore have a name that nothing reads until it is complete.
-  func openForRebuild(_ projection: any Projection.Type) throws -> DatabaseQueue {
+  func openForRebuild(_ projection: any Projection.Type, cacheKiB: Int) throws -> DatabaseQueue {
     try remove()
     try create()
     try PageChecksums.register()
@@ -229,7 +233,7 @@ extension ProjectionFile {
       try database.execute(sql: "PRAGMA journal_mode = OFF")
       try database.execute(sql: "PRAGMA synchronous = OFF")
       try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-      try database.execute(sql: "PRAGMA cache_size = -\(Self.rebuildCacheKiB)")
+      try database.execute(sql: "PRAGMA cache_size = -\(cacheKiB)")
     }
     return queue
   }

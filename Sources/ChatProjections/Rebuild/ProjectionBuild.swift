@@ -3,53 +3,62 @@ import ChatPrimitives
 import EventStore
 import GRDB
 
-/// The progress of a rebuild.
+/// The progress of a rebuild of one or more read models.
 package struct RebuildProgress: Sendable {
-  package let projection: String
-  /// The number of events already applied.
+  /// The number of events that all of them have applied.
   package let done: UInt64
   package let total: UInt64
   package let elapsed: Duration
 }
 
-/// Fills a new file by applying the log up to a position to one projection.
+/// Fills a new file by applying the log to one projection.
 struct ProjectionBuild {
-  /// The number of events in a batch. The rows do not depend on it.
-  private static let batchEvents = 16_384
-
-  let feed: any EventFeed
   let logIdentity: UUIDBytes
+  /// The page cache, in KiB.
+  var cacheKiB = ProjectionFile.rebuildCacheKiB(views: 1)
 
   /// Does everything in one transaction and creates the indexes last.
-  /// - Returns: how long it took.
-  @discardableResult
-  func run<P: Projection>(
-    _ type: P.Type, into file: ProjectionFile, through end: LogPosition, _ progress: (RebuildProgress) -> Void
-  ) throws -> Duration {
-    let clock = ContinuousClock()
-    let start = clock.now
-    let queue = try file.openForRebuild(type)
+  func run<P: Projection>(_ type: P.Type, into file: ProjectionFile, from batches: some EventBatches) throws {
+    let queue = try file.openForRebuild(type, cacheKiB: cacheKiB)
     do {
-      try queue.write { database in
-        try ProjectionOpening.createSchema(of: type, logIdentity: logIdentity, database)
-        var projection = P()
-        var position = LogPosition.origin
-        while position < end {
-          let events = try feed.events(after: position, limit: Self.batchEvents)
-          let wanted = events.last.map { $0.position > end } == true ? events.filter { $0.position <= end } : events
-          position = try ProjectionBatch.apply(wanted, after: position, with: &projection, to: database)
-          while try BulkDeletion.step(type.bulkDeletedRows, database) {}
-          progress(
-            RebuildProgress(
-              projection: type.name, done: position.value, total: end.value, elapsed: clock.now - start))
-        }
-        try type.createIndexes(database)
-      }
+      var projection = P()
+      try fill(&projection, queue, from: batches)
       try queue.close()
     } catch {
       try? queue.close()
       throw error
     }
-    return clock.now - start
+  }
+
+  /// - Returns: the last position that was applied.
+  @discardableResult
+  func fill<P: Projection>(
+    _ projection: inout P, _ queue: DatabaseQueue, from batches: some EventBatches
+  ) throws -> LogPosition {
+    try queue.write { database in
+      try ProjectionOpening.createSchema(of: P.self, logIdentity: logIdentity, database)
+      var batches = batches
+      var position = LogPosition.origin
+      while let events = try batches.next() {
+        position = try Self.apply(events, after: position, with: &projection, to: database)
+      }
+      try P.createIndexes(database)
+      return position
+    }
+  }
+
+  /// Applies all events, and removes the rows of what they delete. Call it within a transaction.
+  static func apply<P: Projection>(
+    _ events: [RecordedEvent], after start: LogPosition, with projection: inout P, to database: Database
+  ) throws -> LogPosition {
+    var (position, rest) = (start, events)
+    while !rest.isEmpty {
+      let applied = try ProjectionBatch.apply(rest, after: position, with: &projection, to: database)
+      // Usually all of them fit, and nothing is copied.
+      rest = applied == rest.last?.position ? [] : rest.filter { $0.position > applied }
+      position = applied
+    }
+    while try BulkDeletion.step(P.bulkDeletedRows, database) {}
+    return position
   }
 }

@@ -2,6 +2,7 @@ package import ChatPrimitives
 package import EventStore
 import Foundation
 import GRDB
+import Synchronization
 
 /// Rebuilds read models from the log, and verifies existing ones against it. It only touches the read model's file: it
 /// sends nothing and writes no event.
@@ -19,31 +20,74 @@ package struct ProjectionRebuild: Sendable {
     self.logIdentity = logIdentity
   }
 
-  /// Rebuilds one read model up to the feed's head in a second file, which then replaces the old one in one step. No
-  /// server may have the old file open: the caller holds the lock on the data directory. After a failure or a crash,
-  /// the old file is unchanged.
+  /// Rebuilds read models up to the feed's head in files of their own, which then replace the old ones, each in one step.
+  /// No server may have the old files open: the caller holds the lock on the data directory. After a failure or a crash,
+  /// the old files are unchanged.
+  ///
+  /// The log is decoded once for all of them, and each is built on its own thread. They have 512 MiB of page caches
+  /// together, besides the batches of `SharedScan`.
+  /// - Parameter progress: called on the calling thread.
+  @discardableResult
+  package func rebuild(
+    _ projections: [any Projection.Type], progress: (RebuildProgress) -> Void = { _ in }
+  ) throws -> RebuildReport {
+    try ProjectionFile.makeDirectory(directory)
+    let head = feed.head
+    let build = ProjectionBuild(
+      logIdentity: logIdentity, cacheKiB: ProjectionFile.rebuildCacheKiB(views: projections.count))
+    let files = projections.map { ProjectionFile($0, in: directory) }
+    defer { for file in files { try? file.sibling(Self.purpose).remove() } }
+    let works = zip(projections, files).map { projection, file in
+      Self.work(projection) { reader in
+        try reader.begin(through: head)
+        try build.run(projection, into: file.sibling(Self.purpose), from: reader)
+      }
+    }
+    let elapsed = try scan(works, progress)
+    for file in files { try file.sibling(Self.purpose).replace(file) }
+    return RebuildReport(
+      projections: projections.map { $0.name }, files: files.map(\.path), events: head.value, elapsed: elapsed)
+  }
+
+  /// Rebuilds read models into temporary files, each up to its live file's checkpoint, and compares all rows of all
+  /// tables. Changes nothing. It may run beside a server, because it compares with one snapshot of each live file.
+  ///
+  /// The log is decoded once for all of them, and each is built and compared on its own thread, with as much memory as
+  /// `rebuild` uses.
+  /// - Parameter progress: called on the calling thread.
+  package func verify(
+    _ projections: [any Projection.Type], progress: (RebuildProgress) -> Void = { _ in }
+  ) throws -> [VerificationReport] {
+    let build = ProjectionBuild(
+      logIdentity: logIdentity, cacheKiB: ProjectionFile.rebuildCacheKiB(views: projections.count))
+    let reports = Mutex<[Int: VerificationReport]>([:])
+    let works = projections.enumerated().map { index, projection in
+      Self.work(projection) { [self] reader in
+        let report = try verify(projection, build, from: reader)
+        reports.withLock { $0[index] = report }
+      }
+    }
+    _ = try scan(works, progress)
+    return reports.withLock { reports in projections.indices.compactMap { reports[$0] } }
+  }
+
+  /// Rebuilds one read model.
+  @discardableResult
   package func rebuild(
     _ projection: any Projection.Type, progress: (RebuildProgress) -> Void = { _ in }
   ) throws -> RebuildReport {
-    try ProjectionFile.makeDirectory(directory)
-    let live = ProjectionFile(projection, in: directory)
-    let new = live.sibling("rebuild")
-    let head = feed.head
-    do {
-      let elapsed = try ProjectionBuild(feed: feed, logIdentity: logIdentity).run(
-        projection, into: new, through: head, progress)
-      try new.replace(live)
-      return RebuildReport(projection: projection.name, file: live.path, events: head.value, elapsed: elapsed)
-    } catch {
-      try? new.remove()
-      throw error
-    }
+    try rebuild([projection], progress: progress)
   }
 
-  /// Rebuilds one read model into a temporary file, up to the live file's checkpoint, and compares all rows of all
-  /// tables. Changes nothing. It may run beside a server, because it compares with one snapshot of the live file.
+  /// Verifies one read model.
   package func verify(
     _ projection: any Projection.Type, progress: (RebuildProgress) -> Void = { _ in }
+  ) throws -> VerificationReport {
+    try verify([projection], progress: progress)[0]
+  }
+
+  private func verify(
+    _ projection: any Projection.Type, _ build: ProjectionBuild, from reader: SharedScan.Reader
   ) throws -> VerificationReport {
     let live = ProjectionFile(projection, in: directory)
     guard live.exists else {
@@ -59,12 +103,31 @@ package struct ProjectionRebuild: Sendable {
     let report = try queue.read { database in
       let checkpoint = try Checkpoint.read(database)
       try check(checkpoint, of: live)
-      try ProjectionBuild(feed: feed, logIdentity: logIdentity).run(
-        projection, into: rebuilt, through: checkpoint.position, progress)
+      try reader.begin(through: checkpoint.position)
+      try build.run(projection, into: rebuilt, from: reader)
       return try compare(database, rebuilt, projection, at: checkpoint.position)
     }
     try queue.close()
     return report
+  }
+
+  /// The suffix of a file that is being built.
+  static let purpose = "rebuild"
+
+  private static func work(
+    _ projection: any Projection.Type, _ body: @escaping @Sendable (SharedScan.Reader) throws -> Void
+  ) -> SharedScan.Work {
+    SharedScan.Work(thread: "build-\(projection.name)", body: body)
+  }
+
+  /// - Returns: how long it took.
+  private func scan(_ works: [SharedScan.Work], _ progress: (RebuildProgress) -> Void) throws -> Duration {
+    let start = ContinuousClock.now
+    try SharedScan.run(works, over: feed) { done, total in
+      progress(
+        RebuildProgress(done: done.value, total: total.value, elapsed: ContinuousClock.now - start))
+    }
+    return ContinuousClock.now - start
   }
 
   private func check(_ checkpoint: Checkpoint, of file: ProjectionFile) throws(ProjectionError) {
@@ -99,8 +162,8 @@ package struct ProjectionRebuild: Sendable {
 }
 
 package struct RebuildReport: Sendable {
-  package let projection: String
-  package let file: String
+  package let projections: [String]
+  package let files: [String]
   package let events: UInt64
   package let elapsed: Duration
 }

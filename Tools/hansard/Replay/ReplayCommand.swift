@@ -44,17 +44,13 @@ struct ReplayCommand: AsyncParsableCommand {
     try reader.refresh()
     let rebuild = ProjectionRebuild(
       directory: data.readModelsDirectory, feed: StoredEvents(reader), logIdentity: reader.identity.bytes)
-    for projection in projections { try rebuildOne(projection, with: rebuild, events: reader.head.value) }
-  }
-
-  private func rebuildOne(
-    _ projection: any Projection.Type, with rebuild: ProjectionRebuild, events: UInt64
-  ) throws {
-    let bar = ProgressBar(projection.name, total: events, unit: .items("events"))
+    let bar = ProgressBar(Self.title(projections), total: reader.head.value, unit: .items("events"))
     defer { bar.finish() }
-    let report = try rebuild.rebuild(projection) { bar.update($0.done) }
+    let report = try rebuild.rebuild(projections) { bar.update($0.done) }
     bar.finish()
-    try Self.print(["\(report.projection): rebuilt, \(Self.pace(report.events, bar.seconds))"])
+    try Self.print([
+      "\(report.projections.joined(separator: ", ")): rebuilt, \(Self.pace(report.events, bar.seconds))"
+    ])
   }
 
   private func takeLock() throws -> DirectoryLock {
@@ -74,7 +70,12 @@ struct ReplayCommand: AsyncParsableCommand {
     try data.recoverLogUnlessInUse()
     let rebuild = ProjectionRebuild(
       directory: data.readModelsDirectory, feed: FollowedLog(reader), logIdentity: reader.identity.bytes)
-    let reports = try projections.map { try compareOne($0, with: rebuild) }
+    let bar = ProgressBar(Self.title(projections), total: nil, unit: .items("events"))
+    defer { bar.finish() }
+    let reports = try rebuild.verify(projections) { bar.update($0.done, of: $0.total) }
+    bar.finish()
+    let seconds = bar.seconds
+    try Self.print(reports.flatMap { DifferenceReport($0, pace: Self.pace($0.position.value, seconds)).lines })
     if !reports.allSatisfy(\.isEqual) {
       throw ToolError(
         "rows differ from the log", next: "stop the server and run hansard replay to rebuild them",
@@ -82,18 +83,11 @@ struct ReplayCommand: AsyncParsableCommand {
     }
   }
 
-  private func compareOne(
-    _ projection: any Projection.Type, with rebuild: ProjectionRebuild
-  ) throws -> VerificationReport {
-    let bar = ProgressBar(projection.name, total: nil, unit: .items("events"))
-    defer { bar.finish() }
-    let report = try rebuild.verify(projection) { bar.update($0.done, of: $0.total) }
-    bar.finish()
-    try Self.print(DifferenceReport(report, pace: Self.pace(report.position.value, bar.seconds)).lines)
-    return report
-  }
-
   // MARK: -
+
+  private static func title(_ projections: [any Projection.Type]) -> String {
+    projections.count == 1 ? projections[0].name : "read models"
+  }
 
   private static func print(_ lines: [String]) throws {
     let output = ByteOutput()

@@ -1,0 +1,212 @@
+import ChatDomain
+import ChatPrimitives
+import EventStore
+import Foundation
+import Synchronization
+
+/// Reads and decodes the log once, and gives each batch of events to several readers, each on its own thread.
+///
+/// Each reader has a short queue. The next batch is read only when the slowest reader has room for it, so at most
+/// `waitingBatches` + 2 batches are in memory: those that wait for the slowest reader, the one that it applies, and the
+/// one that is being read.
+///
+/// Unchecked: all variables are only accessed while `condition` is locked.
+final class SharedScan: @unchecked Sendable {
+  /// The approximate number of events in a batch.
+  static let batchEvents = 8192
+  /// The maximum number of batches that wait for one reader.
+  static let waitingBatches = 2
+  /// How long the calling thread waits at most before it reports progress again, in milliseconds.
+  private static let progressMilliseconds = 200
+
+  /// What one reader does, on its own thread.
+  struct Work: Sendable {
+    /// What the system shows, such as in `top -H`; at most 15 bytes.
+    var thread: String
+    /// Must call `begin(through:)` before `next()`.
+    var body: @Sendable (Reader) throws -> Void
+  }
+
+  /// One reader's side of the scan.
+  struct Reader: EventBatches {
+    fileprivate let scan: SharedScan
+    fileprivate let index: Int
+
+    /// Sets the last position that this reader needs. The scan begins when every reader has set it.
+    func begin(through end: LogPosition) throws { try scan.begin(index, through: end) }
+
+    func next() throws -> [RecordedEvent]? { try scan.next(index) }
+  }
+
+  /// A thread or the caller has failed, so this thread ends too. The first failure is reported instead.
+  private struct Stopped: Error {}
+
+  private struct State {
+    /// Nil until the reader has set it.
+    var end: LogPosition?
+    var waiting: [[RecordedEvent]] = []
+    /// The last position that was put into `waiting`.
+    var given = LogPosition.origin
+    /// The last position of the batch that the reader works on.
+    var taken = LogPosition.origin
+    /// The last position that the reader has finished.
+    var done = LogPosition.origin
+    var isFinished = false
+  }
+
+  private let condition = MonotonicCondition()
+  private var readers: [State]
+  private var failure: (any Error)?
+
+  private init(readers count: Int) {
+    readers = Array(repeating: State(), count: count)
+  }
+
+  /// Runs each work on its own thread, and returns when all of them have ended.
+  /// - Parameters:
+  ///   - progress: called on the calling thread with the last position that every reader has finished, and the last one
+  ///     that any of them needs.
+  ///   - isCancelled: ends the scan with a `CancellationError`. Asked at least five times a second.
+  /// - Throws: the first failure of a reader or of the feed. All readers end then.
+  static func run(
+    _ works: [Work], over feed: any EventFeed, isCancelled: @Sendable () -> Bool = { false },
+    progress: (_ done: LogPosition, _ total: LogPosition) -> Void
+  ) throws {
+    let scan = SharedScan(readers: works.count)
+    for (index, work) in works.enumerated() {
+      let reader = Reader(scan: scan, index: index)
+      let thread = Thread {
+        Thread.current.name = work.thread
+        do {
+          try work.body(reader)
+          scan.finish(index)
+        } catch {
+          scan.finish(index, error)
+        }
+      }
+      thread.start()
+    }
+    scan.read(feed, isCancelled, progress)
+    if let failure = scan.condition.withLock({ scan.failure }) { throw failure }
+  }
+
+  // MARK: - The readers' threads
+
+  private func begin(_ index: Int, through end: LogPosition) throws {
+    try condition.withLock {
+      if failure != nil { throw Stopped() }
+      readers[index].end = end
+      condition.broadcast()
+    }
+  }
+
+  private func next(_ index: Int) throws -> [RecordedEvent]? {
+    try condition.withLock {
+      readers[index].done = readers[index].taken
+      condition.broadcast()
+      while readers[index].waiting.isEmpty {
+        if failure != nil { throw Stopped() }
+        guard let end = readers[index].end, readers[index].given < end else { return nil }
+        condition.wait()
+      }
+      if failure != nil { throw Stopped() }
+      let batch = readers[index].waiting.removeFirst()
+      readers[index].taken = batch.last?.position ?? readers[index].taken
+      condition.broadcast()
+      return batch
+    }
+  }
+
+  private func finish(_ index: Int, _ error: (any Error)? = nil) {
+    condition.withLock {
+      readers[index].isFinished = true
+      readers[index].waiting = []
+      if failure == nil, let error { failure = error }
+      condition.broadcast()
+    }
+  }
+
+  // MARK: - The calling thread
+
+  /// Returns when all readers have ended.
+  private func read(
+    _ feed: any EventFeed, _ isCancelled: @Sendable () -> Bool, _ progress: (LogPosition, LogPosition) -> Void
+  ) {
+    do {
+      try wait(isCancelled, progress) { readers.allSatisfy { $0.end != nil || $0.isFinished } }
+      let end = condition.withLock { total }
+      var position = LogPosition.origin
+      while position < end {
+        let events = try feed.events(after: position, limit: Self.batchEvents)
+        guard let last = events.last else { throw ProjectionError.gap(after: position) }
+        position = last.position
+        try wait(isCancelled, progress) { readers.allSatisfy { $0.waiting.count < Self.waitingBatches } }
+        give(events)
+      }
+    } catch {
+      condition.withLock {
+        if failure == nil { failure = error }
+        condition.broadcast()
+      }
+    }
+    // A failure must not end this wait: the threads still use their files.
+    while true {
+      let isOver = condition.withLock { readers.allSatisfy(\.isFinished) }
+      if isOver { return report(progress) }
+      do {
+        try wait(isCancelled, progress) { readers.allSatisfy(\.isFinished) }
+      } catch {
+        condition.withLock {
+          if failure == nil { failure = error }
+          condition.broadcast()
+          while !readers.allSatisfy(\.isFinished) { condition.wait() }
+        }
+      }
+    }
+  }
+
+  private func give(_ events: [RecordedEvent]) {
+    condition.withLock {
+      for index in readers.indices {
+        guard !readers[index].isFinished, let end = readers[index].end, readers[index].given < end else { continue }
+        let batch = events.through(end)
+        readers[index].waiting.append(batch)
+        readers[index].given = batch.last?.position ?? readers[index].given
+      }
+      condition.broadcast()
+    }
+  }
+
+  /// Waits until `isMet`, which is called while the lock is held, and reports progress meanwhile.
+  /// - Throws: `Stopped` if a reader has failed; `CancellationError` if `isCancelled`.
+  private func wait(
+    _ isCancelled: @Sendable () -> Bool, _ progress: (LogPosition, LogPosition) -> Void, until isMet: () -> Bool
+  ) throws {
+    while true {
+      let deadline = MonotonicCondition.Deadline(millisecondsFromNow: Self.progressMilliseconds)
+      let isOver = try condition.withLock {
+        while !isMet() {
+          if failure != nil { throw Stopped() }
+          guard condition.wait(until: deadline) else { return false }
+        }
+        return true
+      }
+      if isCancelled() { throw CancellationError() }
+      report(progress)
+      if isOver { return }
+    }
+  }
+
+  private func report(_ progress: (LogPosition, LogPosition) -> Void) {
+    let (done, end): (LogPosition, LogPosition) = condition.withLock {
+      let end = total
+      // A reader that needs less than the others is complete at its end.
+      let done = readers.map { $0.isFinished || $0.done >= $0.end ?? .origin ? end : $0.done }.min() ?? .origin
+      return (done, end)
+    }
+    progress(done, end)
+  }
+
+  /// The last position that any reader needs. Call it only while the lock is held.
+  private var total: LogPosition { readers.compactMap(\.end).max() ?? .origin }
+}
