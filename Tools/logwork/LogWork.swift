@@ -7,6 +7,6 @@ struct LogWork: ParsableCommand {
     commandName: "logwork", abstract: "Simulates, fills, measures and breaks event logs.",
     subcommands: [
       SimulateCommand.self, FillCommand.self, OpenCommand.self, LookupCommand.self, EraseCommand.self,
-      AppendCommand.self, LatencyCommand.self, ScanCommand.self, MerkleCommand.self,
+      AppendCommand.self, LatencyCommand.self, ScanCommand.self, DecodeCommand.self, MerkleCommand.self,
     ])
 }
