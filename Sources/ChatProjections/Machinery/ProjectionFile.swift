@@ -15,11 +15,6 @@ package struct ProjectionFile: Sendable, Hashable {
     self.path = path
   }
 
-  /// The live file of a projection in the folder of the read models.
-  package init(_ projection: any Projection.Type, in directory: String) {
-    path = "\(directory)/\(projection.name)-v\(projection.schemaVersion).sqlite"
-  }
-
   /// The suffixes of the files that SQLite keeps beside the file: <https://www.sqlite.org/tempfiles.html>.
   private static let companions = ["-wal", "-shm", "-journal"]
   /// Read models contain push tokens and password hashes, so only the owner may read them.
@@ -146,6 +141,19 @@ package struct ProjectionFile: Sendable, Hashable {
     guard rename(path, other.path) == 0 else { throw failure("cannot be renamed to \(other.path)") }
     let directory = (other.path as NSString).deletingLastPathComponent
     try syncToDisk(directory)
+  }
+
+  /// Gives this complete and closed file its final name, which no file has.
+  func publish(as other: ProjectionFile) throws(ProjectionError) {
+    try syncToDisk(path)
+    guard rename(path, other.path) == 0 else { throw failure("cannot be renamed to \(other.path)") }
+    try syncToDisk((other.path as NSString).deletingLastPathComponent)
+  }
+
+  /// Syncs what was written to the file so far. Only for a file that one connection has open: closing the descriptor
+  /// releases the process's locks on the file (fcntl(2)).
+  func syncData() throws(ProjectionError) {
+    try syncToDisk(path)
   }
 
   /// Opens and closes the file once, which writes its write-ahead log into it and removes the log. The caller checks

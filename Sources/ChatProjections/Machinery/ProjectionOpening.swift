@@ -5,7 +5,7 @@ import Logging
 /// Opens a projection's file. A file that does not match the log is moved aside and rebuilt.
 struct ProjectionOpening {
   let projection: any Projection.Type
-  let file: ProjectionFile
+  var file: ProjectionFile
   let logIdentity: UUIDBytes
   let logger: Logger
 
@@ -44,6 +44,9 @@ struct ProjectionOpening {
       throw error
     }
   }
+
+  /// Opens a file that must exist and match.
+  func openComplete(head: LogPosition) throws -> Opened { try openExisting(head) }
 
   private func openExisting(_ head: LogPosition) throws -> Opened {
     guard try file.hasPageChecksums() != false else {

@@ -25,6 +25,7 @@ extension ProjectionRunner {
       // characters.
       Thread.current.name = "view-\(P.name)"
       self.follow(onApplied)
+      self.refuseRebuiltFile()
       self.finished.signal()
     }
     thread.start()
@@ -37,12 +38,15 @@ extension ProjectionRunner {
       state.isStopping = true
       return state.isStarted
     }
+    for build in state.withLock({ [$0.rebuild, $0.filling] }) { build?.cancel() }
     hurry.signal()
     feed.wakeWaiters()
     if isStarted {
       finished.wait()
       finished.signal()
     }
+    refuseRebuiltFile()
+    background.wait()
     failWaiters(.stopped)
     let (pool, checkpoints) = state.withLock { ($0.pool, $0.checkpoints) }
     checkpoints?.close()
@@ -56,8 +60,12 @@ extension ProjectionRunner {
     var plan = RecoveryPlan()
     while nextStart() != nil {
       do {
-        return try followFile(&plan, onApplied)
+        takeRebuiltFile(onApplied)
+        try fillNewFile(onApplied)
+        if try followFile(&plan, onApplied) { return }
       } catch {
+        // A filling that the stop has cancelled.
+        guard nextStart() != nil else { return }
         let kind = ProjectionFault.Kind(following: error)
         let fault = fault(kind, error)
         switch plan.action(after: kind) {
@@ -148,7 +156,7 @@ extension ProjectionRunner {
 
   /// Returns the open file after reading its position again: a transaction that reported an error may still have been
   /// committed.
-  private func openedFile() throws -> DatabasePool {
+  func openedFile() throws -> DatabasePool {
     if let damage = state.withLock({ $0.damage }) { throw damage }
     guard let pool = state.withLock({ $0.pool }) else {
       try openFile()
@@ -179,16 +187,21 @@ extension ProjectionRunner {
 
   // MARK: - Following
 
-  private func followFile(_ plan: inout RecoveryPlan, _ onApplied: (LogPosition) -> Void) throws {
+  /// - Returns: false if there is a new file to take over; true if the thread should end.
+  private func followFile(_ plan: inout RecoveryPlan, _ onApplied: (LogPosition) -> Void) throws -> Bool {
     let pool = try openedFile()
     var projection = P()
     var cache = WriterCache()
     // The first step finds the rows that a stop or a crash left to be removed.
     var deletesRows = !P.bulkDeletedRows.isEmpty
     while let position = nextStart(), try keepUp(&projection, &deletesRows, at: position, pool) {
+      if hasRebuiltFile() { return false }
       // While events are waiting, only a successful transaction shows that the file can be written again.
       if feed.head <= position { recovered(&plan) }
-      guard feed.waitForHead(beyond: position, unless: isDamaged) else { return try throwIfDamaged() }
+      guard feed.waitForHead(beyond: position, unless: isInterrupted) else {
+        try throwIfDamaged()
+        return !hasRebuiltFile()
+      }
       // Before the checks, so that no later signal is lost. Who has waited so far gets everything from this transaction.
       hurry.reset()
       try throwIfDamaged()
@@ -204,16 +217,17 @@ extension ProjectionRunner {
       // however busy the server is.
       if deletesRows { deletesRows = try clear(pool) } else if turn.isAll { gather() }
     }
+    return true
   }
 
-  private func isDamaged() -> Bool { state.withLock { $0.damage != nil || $0.isStopping } }
+  private func isInterrupted() -> Bool { state.withLock { $0.damage != nil || $0.isStopping || $0.rebuilt != nil } }
 
   private func throwIfDamaged() throws {
     if let damage = state.withLock({ $0.damage }) { throw damage }
   }
 
   /// What one transaction applied.
-  private struct Turn {
+  struct Turn {
     var position: LogPosition
     /// Whether the transaction applied all events that were waiting when it started.
     var isAll = false
@@ -226,7 +240,7 @@ extension ProjectionRunner {
   }
 
   /// Call this within a transaction.
-  private func apply(after position: LogPosition, with projection: inout P, to database: Database) throws -> Turn {
+  func apply(after position: LogPosition, with projection: inout P, to database: Database) throws -> Turn {
     var turn = Turn(position: position)
     for _ in 0..<(isBehind(at: position) ? Self.batchesWhenBehind : 1) {
       let events: [RecordedEvent]
@@ -261,6 +275,7 @@ extension ProjectionRunner {
     while deletesRows, feed.head <= position {
       deletesRows = try clear(pool)
       if nextStart() == nil { return false }
+      if hasRebuiltFile() { return true }
     }
     guard P.needsUpkeep, !deletesRows else { return true }
     while true {
@@ -274,6 +289,7 @@ extension ProjectionRunner {
       }
       try throwIfDamaged()
       if nextStart() == nil { return false }
+      if hasRebuiltFile() { return true }
     }
   }
 
@@ -289,7 +305,7 @@ extension ProjectionRunner {
     state.withLock { $0.isStopping ? nil : $0.position }
   }
 
-  private func publish(_ position: LogPosition) {
+  func publish(_ position: LogPosition) {
     let ready = state.withLock { state in
       state.position = position
       return state.waiters.advance(to: position)

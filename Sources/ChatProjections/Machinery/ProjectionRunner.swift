@@ -34,6 +34,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   }
 
   struct State {
+    var file: ProjectionFile
     /// Nil while the file cannot be opened.
     var pool: DatabasePool?
     /// Nil if `pool` is.
@@ -49,7 +50,18 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     var isStarted = false
     var isStopping = false
     var waiters = WaiterList<Waiter>()
+    /// The last rebuild beside the server; nil if there was none.
+    var rebuild: ViewRebuild?
+    /// The first filling of a file without rows; nil if there is none.
+    var filling: ViewRebuild?
+    /// Waits for the thread to take it over.
+    var rebuilt: RebuiltFile?
+    /// How many old files still exist after they were replaced.
+    var retiring = 0
 
+    var isReplacing: Bool { retiring > 0 || filling != nil || rebuild?.isRunning == true }
+    /// The last event that the file has, or the one that replaces it soon because it has none.
+    var filled: LogPosition { max(position, filling?.status.position ?? .origin) }
     var isReadable: Bool { position >= readableFrom }
     var followingFault: ProjectionFault? { fault ?? damage }
     var halt: ProjectionFault? { fault?.kind == .permanent ? fault : nil }
@@ -59,17 +71,20 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     }
   }
 
-  let opening: ProjectionOpening
+  private let firstOpening: ProjectionOpening
   let feed: any EventFeed
   let logger: Logger
-  let state = Mutex(State())
+  let state: Mutex<State>
   /// Signalled when a reader waits, and when the thread should end.
   let hurry = TimedSemaphore()
   /// Signalled when the thread has ended. Each waiter signals it again for the next.
   let finished = DispatchSemaphore(value: 0)
+  /// Entered while a thread rebuilds the file, or closes and removes an old one.
+  let background = DispatchGroup()
 
   private init(opening: ProjectionOpening, feed: any EventFeed, logger: Logger) {
-    self.opening = opening
+    firstOpening = opening
+    state = Mutex(State(file: opening.file))
     self.feed = feed
     self.logger = logger
   }
@@ -83,6 +98,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, logger: Logger
   ) throws -> ProjectionRunner {
     try ProjectionFile.makeDirectory(directory)
+    ProjectionFile.removeLeftovers(of: P.self, in: directory)
     let opening = ProjectionOpening(
       projection: P.self, file: ProjectionFile(P.self, in: directory), logIdentity: logIdentity, logger: logger)
     let runner = ProjectionRunner(opening: opening, feed: feed, logger: logger)
@@ -98,6 +114,13 @@ package final class ProjectionRunner<P: Projection>: Sendable {
 
   // MARK: - Status
 
+  /// How the current file is opened.
+  var opening: ProjectionOpening {
+    var opening = firstOpening
+    opening.file = state.withLock { $0.file }
+    return opening
+  }
+
   /// The last event that readers see.
   package var position: LogPosition { state.withLock { $0.position } }
   /// The number of durable events that are not yet in the read model.
@@ -112,7 +135,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   package var status: ProjectionStatus {
     state.withLock { state in
       ProjectionStatus(
-        name: P.name, position: state.position, target: state.isReadable ? nil : state.readableFrom,
+        name: P.name, position: state.filled, target: state.isReadable ? nil : state.readableFrom,
         fault: state.followingFault ?? state.readFault.current(at: .now))
     }
   }
@@ -200,32 +223,49 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   /// Runs `body` in one snapshot, outside the cooperative thread pool.
   /// - Throws: `ProjectionBehind` while the file is being rebuilt or cannot be read, and any error of `body`.
   package func read<T: Sendable>(_ body: @escaping @Sendable (P.Queries) throws -> T) async throws -> T {
-    let (pool, hasReadFault) = try readablePool()
-    do {
-      let result = try await pool.read { database in try body(P.Queries(database)) }
-      if hasReadFault { resolveReadFault() }
-      return result
-    } catch {
-      throw failure(of: pool, error)
+    while true {
+      let (pool, hasReadFault) = try readablePool()
+      do {
+        let result = try await pool.read { database in try body(P.Queries(database)) }
+        if hasReadFault { resolveReadFault() }
+        return result
+      } catch {
+        // A rebuilt file has replaced this one, which was closed before the query began.
+        if wasReplaced(pool) { continue }
+        throw failure(of: pool, error)
+      }
     }
   }
 
   /// Truncates the file's write-ahead log.
-  /// - Returns: false if a reader prevented it.
+  /// - Returns: false if a reader prevented it, or if there is another file with the same rows.
   func emptyWriteAheadLog() async throws -> Bool {
+    guard !isReplacing else { return false }
     let (pool, _) = try readablePool()
-    return try await pool.writeWithoutTransaction { try WALTruncation.empty($0) }
+    let isEmpty = try await pool.writeWithoutTransaction { try WALTruncation.empty($0) }
+    return isEmpty && !isReplacing
   }
 
   /// Like `read`, but blocks the calling thread.
   package func readBlocking<T>(_ body: (P.Queries) throws -> T) throws -> T {
-    let (pool, hasReadFault) = try readablePool()
-    do {
-      let result = try pool.read { database in try body(P.Queries(database)) }
-      if hasReadFault { resolveReadFault() }
-      return result
-    } catch {
-      throw failure(of: pool, error)
+    while true {
+      let (pool, hasReadFault) = try readablePool()
+      do {
+        let result = try pool.read { database in try body(P.Queries(database)) }
+        if hasReadFault { resolveReadFault() }
+        return result
+      } catch {
+        if wasReplaced(pool) { continue }
+        throw failure(of: pool, error)
+      }
+    }
+  }
+
+  /// Whether another file can be read instead.
+  private func wasReplaced(_ pool: DatabasePool) -> Bool {
+    state.withLock { state in
+      guard let current = state.pool, current !== pool else { return false }
+      return state.damage == nil && state.isReadable
     }
   }
 

@@ -10,6 +10,15 @@ package enum Projections {
     SearchProjection.self,
   ]
 
+  /// Those from which the deciders' state is restored at the start.
+  package static let ofDecisions: [any Projection.Type] = [
+    AccountsProjection.self,
+    RoomsProjection.self,
+    TimelineProjection.self,
+    IDIndexProjection.self,
+    UsageProjection.self,
+  ]
+
   /// - Throws: a `ProjectionError` that lists the known names.
   package static func named(_ name: String) throws(ProjectionError) -> any Projection.Type {
     if let projection = all.first(where: { $0.name == name }) { return projection }

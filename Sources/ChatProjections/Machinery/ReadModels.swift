@@ -6,7 +6,7 @@ import Synchronization
 /// The read models over one feed, one for each projection in `Projections.all`. Each projection's folder declares a
 /// property for its read model.
 package final class ReadModels: Sendable {
-  private let all: [any LogFollower]
+  let all: [any LogFollower]
   /// The read models that requests wait for. Every command checks how far they are behind.
   private let awaited: [any LogFollower]
   let feed: any EventFeed
@@ -79,28 +79,47 @@ package final class ReadModels: Sendable {
   /// The status of each read model that requests wait for.
   package var statuses: [ProjectionStatus] { awaited.map(\.status) }
 
+  /// The status of each read model from which the deciders' state is restored.
+  package var decisionStatuses: [ProjectionStatus] {
+    all.filter { follower in Projections.ofDecisions.contains { $0.name == follower.name } }.map(\.status)
+  }
+
   /// The status of each read model that no request waits for.
   package var optionalStatuses: [ProjectionStatus] { all.filter { !$0.isAwaited }.map(\.status) }
 
   /// What each read model takes on the disk.
   package var storages: [ViewStorage] { all.map(\.storage) }
 
-  /// Returns when all of them, awaited or not, have applied `position`.
+  /// The time between two looks at rebuilds, in milliseconds.
+  private static let rebuildPauseMilliseconds = 100
+
+  /// Returns when all of them, awaited or not, have applied `position`, and no rebuild is running: its file can have rows
+  /// that were removed by then.
   /// - Parameter timeoutMilliseconds: the total for all of them.
   package func waitForAll(
     _ position: LogPosition, timeoutMilliseconds: Int = ProjectionRunner<AccountsProjection>.defaultTimeoutMilliseconds
   ) async throws(ProjectionBehind) {
     let deadline = ContinuousClock.now + .milliseconds(timeoutMilliseconds)
     for follower in all {
+      while follower.isReplacing {
+        // Ends early if the task is cancelled.
+        try? await Task.sleep(for: .milliseconds(Self.rebuildPauseMilliseconds))
+        guard !Task.isCancelled, ContinuousClock.now < deadline else {
+          throw ProjectionBehind(
+            projection: follower.name, wanted: position, reached: follower.position,
+            reason: Task.isCancelled ? .cancelled : .timedOut)
+        }
+      }
       let rest = (deadline - ContinuousClock.now) / .milliseconds(1)
       try await follower.wait(for: position, timeoutMilliseconds: max(0, Int(rest.rounded(.up))))
     }
   }
 
   /// Truncates the write-ahead logs of all files, which contain earlier versions of the rows.
-  /// - Returns: false if a reader prevented it. Call it again.
+  /// - Returns: false if a reader or a rebuild prevented it, or if the search index still has removed words. Call it again.
   package func emptyWriteAheadLogs() async throws -> Bool {
-    var areEmpty = true
+    // A rebuild may have replaced the index since the caller has asked.
+    var areEmpty = try await search.read { try $0.isClean() }
     for follower in all where try await !follower.emptyWriteAheadLog() { areEmpty = false }
     return areEmpty
   }
@@ -137,11 +156,18 @@ protocol LogFollower: AnyObject, Sendable {
   func wait(for position: LogPosition, timeoutMilliseconds: Int) async throws(ProjectionBehind)
   func emptyWriteAheadLog() async throws -> Bool
   func stop() throws
+
+  var schemaVersion: Int { get }
+  var rebuildStatus: ViewRebuildStatus? { get }
+  var isReplacing: Bool { get }
+  func startRebuild() throws(ProjectionBehind)
+  func cancelRebuild()
 }
 
 extension ProjectionRunner: LogFollower {
   var name: String { P.name }
   var isAwaited: Bool { P.isAwaited }
+  var schemaVersion: Int { P.schemaVersion }
 
   func isBehind(_ head: LogPosition, limit: UInt64, failingLimit: UInt64) -> Bool {
     state.withLock { state in

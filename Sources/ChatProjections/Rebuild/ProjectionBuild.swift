@@ -13,6 +13,9 @@ package struct RebuildProgress: Sendable {
 
 /// Fills a new file by applying the log to one projection.
 struct ProjectionBuild {
+  /// From so many events on, a file without rows is filled in this way, and not in the way in which a file follows the log.
+  static let worthwhileEvents = UInt64(4 * SharedScan.batchEvents)
+
   let logIdentity: UUIDBytes
   /// The page cache, in KiB.
   var cacheKiB = ProjectionFile.rebuildCacheKiB(views: 1)

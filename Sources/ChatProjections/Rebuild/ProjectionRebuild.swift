@@ -26,10 +26,14 @@ package struct ProjectionRebuild: Sendable {
   ///
   /// The log is decoded once for all of them, and each is built on its own thread. They have 512 MiB of page caches
   /// together, besides the batches of `SharedScan`.
-  /// - Parameter progress: called on the calling thread.
+  /// - Parameters:
+  ///   - isCancelled: ends the rebuild with a `CancellationError`. Asked at least five times a second, but not while
+  ///     indexes are created.
+  ///   - progress: called on the calling thread.
   @discardableResult
   package func rebuild(
-    _ projections: [any Projection.Type], progress: (RebuildProgress) -> Void = { _ in }
+    _ projections: [any Projection.Type], isCancelled: @Sendable () -> Bool = { false },
+    progress: (RebuildProgress) -> Void = { _ in }
   ) throws -> RebuildReport {
     try ProjectionFile.makeDirectory(directory)
     let head = feed.head
@@ -43,7 +47,7 @@ package struct ProjectionRebuild: Sendable {
         try build.run(projection, into: file.sibling(Self.purpose), from: reader)
       }
     }
-    let elapsed = try scan(works, progress)
+    let elapsed = try scan(works, isCancelled, progress)
     for file in files { try file.sibling(Self.purpose).replace(file) }
     return RebuildReport(
       projections: projections.map { $0.name }, files: files.map(\.path), events: head.value, elapsed: elapsed)
@@ -67,7 +71,7 @@ package struct ProjectionRebuild: Sendable {
         reports.withLock { $0[index] = report }
       }
     }
-    _ = try scan(works, progress)
+    _ = try scan(works, { false }, progress)
     return reports.withLock { reports in projections.indices.compactMap { reports[$0] } }
   }
 
@@ -111,6 +115,21 @@ package struct ProjectionRebuild: Sendable {
     return report
   }
 
+  /// Builds those of the read models that have no file. Does nothing if the log is short, because they then follow it as
+  /// fast by themselves.
+  /// - Returns: their names.
+  package func buildMissing(
+    _ projections: [any Projection.Type], isCancelled: @Sendable () -> Bool,
+    progress: (_ names: [String], RebuildProgress) -> Void
+  ) throws -> [String] {
+    guard feed.head.value >= ProjectionBuild.worthwhileEvents else { return [] }
+    let missing = projections.filter { !ProjectionFile($0, in: directory).exists }
+    guard !missing.isEmpty else { return [] }
+    let names = missing.map { $0.name }
+    try rebuild(missing, isCancelled: isCancelled) { progress(names, $0) }
+    return names
+  }
+
   /// The suffix of a file that is being built.
   static let purpose = "rebuild"
 
@@ -121,9 +140,11 @@ package struct ProjectionRebuild: Sendable {
   }
 
   /// - Returns: how long it took.
-  private func scan(_ works: [SharedScan.Work], _ progress: (RebuildProgress) -> Void) throws -> Duration {
+  private func scan(
+    _ works: [SharedScan.Work], _ isCancelled: @Sendable () -> Bool, _ progress: (RebuildProgress) -> Void
+  ) throws -> Duration {
     let start = ContinuousClock.now
-    try SharedScan.run(works, over: feed) { done, total in
+    try SharedScan.run(works, over: feed, isCancelled: isCancelled) { done, total in
       progress(
         RebuildProgress(done: done.value, total: total.value, elapsed: ContinuousClock.now - start))
     }

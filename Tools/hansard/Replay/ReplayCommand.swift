@@ -46,7 +46,7 @@ struct ReplayCommand: AsyncParsableCommand {
       directory: data.readModelsDirectory, feed: StoredEvents(reader), logIdentity: reader.identity.bytes)
     let bar = ProgressBar(Self.title(projections), total: reader.head.value, unit: .items("events"))
     defer { bar.finish() }
-    let report = try rebuild.rebuild(projections) { bar.update($0.done) }
+    let report = try rebuild.rebuild(projections, progress: { bar.update($0.done) })
     bar.finish()
     try Self.print([
       "\(report.projections.joined(separator: ", ")): rebuilt, \(Self.pace(report.events, bar.seconds))"
