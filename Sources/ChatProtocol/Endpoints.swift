@@ -60,6 +60,12 @@ public enum Endpoints {
 
   // MARK: Administration of the server
   public static let confirmClock = Endpoint<NoBody, ClockReadiness>(.post, "/v1/admin/clock/confirm", .service)
+  public static let listProjections = Endpoint<NoBody, ReadModelList>(.get, "/v1/admin/projections", .service)
+  /// 202: the rebuild continues after the response.
+  public static let rebuildProjection = Endpoint<NoBody, ReadModelState>(
+    .post, "/v1/admin/projections/{name}/rebuild", .service)
+  public static let cancelProjectionRebuild = Endpoint<NoBody, ReadModelState>(
+    .delete, "/v1/admin/projections/{name}/rebuild", .service)
   public static let explainPush = Endpoint<NoBody, PushDecisions>(
     .get, "/v1/admin/push/explain", .service, query: ["position", "userId"])
 
@@ -276,7 +282,7 @@ public enum Endpoints {
     deleteMe, changePassword, linkIdentity, unlinkIdentity, resetPassword, getUser, getUsers, signingKeys,
     findUsers, requestPasswordReset, disableUser, enableUser, listUserSessions, endUserSessions, rotateSigningKey,
     deleteUser, listErasures, getErasure, listLegalHolds, holdUser, releaseUser, holdRoom, releaseRoom,
-    confirmClock, explainPush,
+    confirmClock, listProjections, rebuildProjection, cancelProjectionRebuild, explainPush,
     listDevices, putDevice, getDevice, deleteDevice,
     createRoom, listRooms, getRoom, updateRoom, deleteRoom, archiveRoom, unarchiveRoom, transferRoom,
     listMembers, addMember, removeMember, joinRoom, leaveRoom, muteRoom, setRoomNotifications, hideRoom,

@@ -74,6 +74,7 @@ struct Handlers: Sendable {
   let ingest: IngestHandler
   let health: HealthHandlers
   let push: PushHandlers
+  let readModels: ReadModelHandlers
   let overview = OverviewHandler()
   let openAPI = OpenAPIHandler()
   let bench = BenchHandler()
@@ -91,6 +92,7 @@ struct Handlers: Sendable {
     passwords = PasswordHandlers(chat: chat, throttle: throttle, hashing: hashing)
     sessions = SessionHandlers(chat: chat, issuer: issuer, identities: identities, throttle: throttle, hashing: hashing)
     administration = AccountAdministrationHandlers(chat: chat)
+    readModels = ReadModelHandlers(chat: chat)
     erasures = ErasureHandlers(chat: chat, identities: identities, throttle: throttle, hashing: hashing)
     signingKeys = SigningKeyHandlers(chat: chat, issuer: issuer)
     devices = DeviceHandlers(chat: chat)
@@ -149,6 +151,9 @@ enum RouteTable {
     Route(Endpoints.holdRoom) { try await $0.erasures.holdRoom($1, $2) },
     Route(Endpoints.releaseRoom) { try await $0.erasures.releaseRoom($1) },
     Route(Endpoints.confirmClock) { try await $0.health.confirmClock($1) },
+    Route(Endpoints.listProjections) { try await $0.readModels.list($1) },
+    Route(Endpoints.rebuildProjection) { try await $0.readModels.rebuild($1) },
+    Route(Endpoints.cancelProjectionRebuild) { try await $0.readModels.cancel($1) },
     Route(Endpoints.explainPush) { try await $0.push.explain($1) },
     Route(Endpoints.createSession) { try await $0.sessions.create($1, $2) },
     Route(Endpoints.refreshSession) { try await $0.sessions.refresh($1, $2) },

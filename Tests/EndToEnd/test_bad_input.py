@@ -45,7 +45,7 @@ def scenario(shared_world):
         "roomId": room.id, "messageId": anna.send(room, "hello")["id"], "userId": anna.id, "deviceId": device,
         "inviteId": invite["id"], "sessionId": anna.tokens["sessionId"], "token": invite["token"],
         "workspaceId": anna.workspace("Office").id, "mediaId": new_id(), "reportId": new_id(),
-        "emoji": "%F0%9F%91%8D",
+        "emoji": "%F0%9F%91%8D", "name": "usage",
     }
     return anna, values
 

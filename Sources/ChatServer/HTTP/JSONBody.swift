@@ -94,6 +94,11 @@ enum JSONBody {
     TypedResponse(encoded: try response(result.status, value, headers: result.headers))
   }
 
+  /// The response to a request that began something, which continues after the response.
+  static func accepted<Shape: ResponseObject>(_ value: Shape) throws -> TypedResponse<Shape> {
+    TypedResponse(encoded: try response(.accepted, value))
+  }
+
   static func response<Shape: ResponseObject>(
     _ value: Shape, headers: HTTPFields = [:]
   ) throws -> TypedResponse<Shape> {

@@ -56,6 +56,7 @@ enum ProblemCode: String, CaseIterable {
   case namespaceUnknown = "namespace_unknown"
   case methodNotAllowed = "method_not_allowed"
   case positionNotFound = "position_not_found"
+  case projectionNotFound = "projection_not_found"
   case notifiesNobody = "notifies_nobody"
   case logTooLong = "log_too_long"
   case overloaded = "overloaded"
@@ -86,7 +87,7 @@ enum ProblemCode: String, CaseIterable {
     case .originNotAllowed, .findingNotAllowed: .forbidden
     case .upgradeRequired: .upgradeRequired
     case .readerTooSlow, .authenticationTimeout: .requestTimeout
-    case .routeNotFound, .namespaceUnknown, .positionNotFound: .notFound
+    case .routeNotFound, .namespaceUnknown, .positionNotFound, .projectionNotFound: .notFound
     case .methodNotAllowed: .methodNotAllowed
     case .notifiesNobody, .logTooLong: .unprocessableContent
     case .overloaded, .projectionBehind, .logPoisoned, .shuttingDown, .issuerUnavailable: .serviceUnavailable

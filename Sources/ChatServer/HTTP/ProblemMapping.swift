@@ -207,6 +207,8 @@ struct ProblemMapping {
       headers[.allow] = allowed.joined(separator: ", ")
     case .pushNotExplained(.unknownPosition(let head)):
       self.init(.positionNotFound, "The log has no event at this position. Its positions are 1 to \(head).")
+    case .projectionNotFound:
+      self.init(.projectionNotFound, "Unknown read model. GET \(Endpoints.listProjections.path) lists them.")
     case .pushNotExplained(.notifiesNobody):
       self.init(.notifiesNobody, "Events of this type notify nobody. Send the position of another event.")
     case .pushNotExplained(.tookTooLong):

@@ -74,4 +74,5 @@ enum Refusal: Error, Hashable {
   case namespaceUnknown
   case methodNotAllowed(allowed: [String])
   case pushNotExplained(PushExplanationFailure)
+  case projectionNotFound
 }

@@ -58,6 +58,15 @@ package struct PushProviderStatus: Sendable, Hashable {
 }
 
 extension ChatService {
+  /// Rebuilds a read model beside the running server. Does nothing while a rebuild of it is running.
+  package func startRebuild(of projection: String) throws(ServiceError) {
+    do {
+      try readModels.startRebuild(of: projection)
+    } catch {
+      throw .projectionBehind
+    }
+  }
+
   /// The sixteen bytes that identify the log.
   package var logIdentity: UUIDBytes { store.log.identity.bytes }
 

@@ -138,6 +138,7 @@ PARAMETERS: dict[str, Callable[[AuthorizationScenario], str]] = {
     "sessionId": lambda s: s.session,
     "deviceId": lambda s: s.device,
     "mediaId": lambda s: s.image,
+    "name": lambda s: "usage",
 }
 
 # The request for each row of the table. A row that is missing here needs only its path.
@@ -158,6 +159,7 @@ REQUESTS: dict[str, Callable[[AuthorizationScenario], Request]] = {
     "disableUser": lambda s: user(s.passer_by.id),
     "enableUser": lambda s: user(s.disabled.id),
     "deleteUser": lambda s: user(s.account.id),
+    "listProjections": lambda s: Request(shows="usage"),
     "getErasure": lambda s: user(s.erased.id, shows=s.erased.id),
     "listErasures": lambda s: Request(shows=s.erased.id),
     "listLegalHolds": lambda s: Request(shows=s.held_user),

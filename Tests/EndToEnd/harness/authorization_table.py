@@ -72,6 +72,9 @@ endUserSessions                 401       403/serv   403/serv   403/serv   403/s
 rotateSigningKey                401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 explainPush                     401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 confirmClock                    401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+listProjections                 401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+rebuildProjection               401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   202
+cancelProjectionRebuild         401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 
 getUser                         401       200        200        200        200        200           200        200
 getUsers                        401       200        200        200        200        200           200        200
