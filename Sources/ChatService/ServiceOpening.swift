@@ -8,6 +8,7 @@ import Foundation
 package import Logging
 package import MediaFiles
 package import NIOPosix
+import Synchronization
 
 /// Opens a service with everything that it needs from the data directory.
 ///
@@ -82,7 +83,7 @@ package struct ServiceOpening: Sendable {
   ///   - lastTime: the time of the log's last record.
   ///   - progress: called with the progress of the read models while they catch up.
   package func open(
-    log: any BlockStore, lastTime: Timestamp, progress: @Sendable (OpeningProgress) -> Void = { _ in }
+    log: any BlockStore, lastTime: Timestamp, progress: @escaping @Sendable (OpeningProgress) -> Void = { _ in }
   ) async throws -> Opened {
     do {
       let (keys, store, media) = try await Self.blocking { [directory, media] in
@@ -92,6 +93,7 @@ package struct ServiceOpening: Sendable {
       }
       let readModels: ReadModels
       do {
+        try await buildMissing(store, progress)
         readModels = try await Self.blocking { [directory, logger] in
           try ReadModels.open(
             directory: directory + "/views", feed: store, logIdentity: log.identity.bytes, logger: logger)
@@ -111,6 +113,35 @@ package struct ServiceOpening: Sendable {
     } catch {
       try? log.close()
       throw error
+    }
+  }
+
+  /// Builds the read models that the deciders' state needs and that have no file, such as after an upgrade, with one scan of
+  /// the log. If that fails, they follow the log by themselves, and report what is wrong.
+  private func buildMissing(
+    _ store: EventStore, _ progress: @escaping @Sendable (OpeningProgress) -> Void
+  ) async throws {
+    let rebuild = ProjectionRebuild(
+      directory: directory + "/views", feed: store, logIdentity: store.log.identity.bytes)
+    let isCancelled = Mutex(false)
+    do {
+      let names = try await withTaskCancellationHandler {
+        try await Self.blocking {
+          try rebuild.buildMissing(Projections.ofDecisions, isCancelled: { isCancelled.withLock { $0 } }) {
+            progress(OpeningProgress(building: $0, $1))
+          }
+        }
+      } onCancel: {
+        isCancelled.withLock { $0 = true }
+      }
+      guard !names.isEmpty else { return }
+      logger.notice(
+        "read models were built from the log", metadata: ["projections": "\(names.joined(separator: ", "))"])
+    } catch is CancellationError {
+      throw CancellationError()
+    } catch {
+      logger.warning(
+        "read models could not be built together; each follows the log by itself", metadata: ["reason": "\(error)"])
     }
   }
 
@@ -191,7 +222,7 @@ package struct ServiceOpening: Sendable {
     let catchUp = CatchUp(
       reporting: "the read models have made no progress for a minute; the server keeps waiting. Check the disk",
       logger: logger)
-    try await catchUp.wait(for: head, statuses: { readModels.statuses }, progress: progress)
+    try await catchUp.wait(for: head, statuses: { readModels.decisionStatuses }, progress: progress)
   }
 }
 
@@ -203,16 +234,30 @@ package struct OpeningProgress: Sendable, CustomStringConvertible {
   package let head: LogPosition
   /// Whether all of them can be read at the head.
   package let isComplete: Bool
+  /// The read models that are built together, before any of them has a file.
+  private let building: [String]
 
   /// - Parameter statuses: at least one.
   package init(_ statuses: [ProjectionStatus], of head: LogPosition) {
     let none = ProjectionStatus(name: "", position: head, target: nil, fault: nil)
+    building = []
     slowest = statuses.min { $0.position < $1.position } ?? none
     self.head = head
     isComplete = statuses.allSatisfy { $0.position >= head && $0.isReadable }
   }
 
+  init(building names: [String], _ progress: RebuildProgress) {
+    building = names
+    head = LogPosition(progress.total)
+    slowest = ProjectionStatus(
+      name: names.joined(separator: ", "), position: LogPosition(progress.done), target: head, fault: nil)
+    isComplete = false
+  }
+
   package var description: String {
+    if building.count > 1 {
+      return "the read models \(slowest.name) are being built and have applied \(slowest.position) of \(head) events"
+    }
     let progress = "the read model \(slowest.name) has applied \(slowest.position) of \(head) events"
     guard let fault = slowest.fault else { return progress }
     return "\(progress); \(fault)"
