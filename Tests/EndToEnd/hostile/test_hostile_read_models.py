@@ -220,6 +220,41 @@ def test_read_models_on_a_full_disk_pause_writes_and_recover_once_there_is_space
     check_data(data)
 
 
+def test_a_rebuild_on_a_full_disk_is_reported_and_the_old_file_continues(tmp_path, small_disk):
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    subprocess.run(["mount", "-o", "remount,size=400m", small_disk], check=True)
+    (small_disk / "views").mkdir(mode=0o700)
+    (data / "views").symlink_to(small_disk / "views")
+    server = Server(data).start()
+    try:
+        world = World(server)
+        anna = world.user("Anna")
+        room = anna.room("Tea")
+        world.admin.ingest_all(lines(anna, room, 4_000, os.urandom(1000).hex()))
+        until_ready(server)
+        used = sum(file.stat().st_size for file in (small_disk / "views").iterdir())
+        subprocess.run(["mount", "-o", f"remount,size={used + 3 * 1024 * 1024}", small_disk], check=True)
+        world.admin.post("/v1/admin/projections/timeline/rebuild", expect=202)
+
+        def ended():
+            listed = world.admin.get("/v1/admin/projections")["projections"]
+            found = next(each for each in listed if each["name"] == "timeline")["rebuild"]
+            return found if found["state"] in ("complete", "cancelled", "failed") else None
+        failed = wait_until(ended, "the rebuild does not end")
+        assert failed["state"] == "failed" and "Free some disk space" in failed["problem"], failed
+        assert str(data) not in failed["problem"]
+        assert len(anna.texts(room)) == 30
+        assert not [file for file in (small_disk / "views").iterdir() if ".rebuild" in file.name]
+        subprocess.run(["mount", "-o", "remount,size=400m", small_disk], check=True)
+        until_ready(server)
+        world.admin.post("/v1/admin/projections/timeline/rebuild", expect=202)
+        assert wait_until(ended, "the rebuild does not end")["state"] == "complete"
+    finally:
+        server.end()
+    check_data(data)
+
+
 def test_a_read_model_that_another_process_locks_is_reported_and_recovers(conversation):
     with locked(read_model(conversation.server, "timeline")):
         sent = conversation.anna.send(conversation.room, "while it is held")

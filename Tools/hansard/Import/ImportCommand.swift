@@ -30,12 +30,13 @@ struct ImportCommand: AsyncParsableCommand {
   var history: String
 
   func validate() throws {
-    _ = try serverURL()
+    _ = try ServerAccess.url(server)
   }
 
   func run() async throws {
     try await ToolError.report {
-      let client = IngestClient(server: try serverURL(), token: try token())
+      let client = IngestClient(
+        server: try ServerAccess.url(server), token: try ServerAccess.token(inFile: tokenFile))
       let outcome: Result<ImportCounts, any Error>
       do {
         outcome = .success(try await importAll(through: client))
@@ -67,28 +68,6 @@ struct ImportCommand: AsyncParsableCommand {
     try output.line(counts.json)
     try output.flush()
     return counts
-  }
-
-  private func serverURL() throws -> URL {
-    guard let url = URL(string: server), let scheme = url.scheme, ["http", "https"].contains(scheme.lowercased()),
-      url.host != nil
-    else { throw ValidationError("--server \(server) is not an http or https URL.") }
-    return url
-  }
-
-  private func token() throws -> String {
-    let text: String
-    do {
-      text = try String(contentsOfFile: tokenFile, encoding: .utf8)
-    } catch {
-      throw ToolError(
-        "the token file \(tokenFile) cannot be read", because: error.localizedDescription,
-        next: "the server writes it to admin-token in its data directory when it first starts")
-    }
-    let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
-    let isOneWord = !token.isEmpty && token.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
-    guard isOneWord else { throw ToolError("the token file \(tokenFile) contains no token") }
-    return token
   }
 }
 

@@ -10,8 +10,9 @@ struct ReplayCommand: AsyncParsableCommand {
     commandName: "replay",
     abstract: "Rebuilds the read models from the log, or compares them with it.",
     discussion: """
-      A rebuild needs exclusive use of the data directory: stop the server first. --verify works while a server runs \
-      and changes nothing; its exit code is 1 if a row differs. Neither sends anything.
+      A rebuild needs exclusive use of the data directory: stop the server first, or let the server do it (--server). \
+      --verify works while a server runs and changes nothing; its exit code is 1 if a row differs. None of them sends \
+      anything.
       """)
 
   @OptionGroup var data: DataOption
@@ -22,8 +23,26 @@ struct ReplayCommand: AsyncParsableCommand {
   @Flag(help: "Rebuild into temporary files and compare every row with the live ones.")
   var verify = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Let this running server rebuild them, one after the other, while it serves requests.", valueName: "url"))
+  var server: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --server, the file with a service token; by default admin-token in the data directory.",
+      valueName: "file"))
+  var tokenFile: String?
+
+  func validate() throws {
+    if let server { _ = try ServerAccess.url(server) }
+    if server != nil, verify { throw ValidationError("--verify does not need --server: it works beside a server.") }
+    if server == nil, tokenFile != nil { throw ValidationError("--token-file is only used with --server.") }
+  }
+
   func run() async throws {
     try await ToolError.report {
+      if let server { return try await rebuild(on: server) }
       let projections = try projection.map { [try Projections.named($0)] } ?? Projections.all
       // Opened first, so that nothing is created in a directory without a log.
       let reader = try data.openLog()
@@ -36,6 +55,20 @@ struct ReplayCommand: AsyncParsableCommand {
   }
 
   // MARK: - Rebuild
+
+  private func rebuild(on server: String) async throws {
+    let remote = RemoteRebuild(
+      server: try ServerAccess.url(server),
+      token: try ServerAccess.token(inFile: tokenFile ?? data.directory + "/admin-token"))
+    let outcome: Result<Void, any Error>
+    do {
+      outcome = .success(try await remote.run(projection) { try Self.print([$0]) })
+    } catch {
+      outcome = .failure(error)
+    }
+    try await remote.shutdown()
+    try outcome.get()
+  }
 
   private func rebuild(_ projections: [any Projection.Type], _ reader: LogReader) throws {
     let lock = try takeLock()
@@ -60,7 +93,7 @@ struct ReplayCommand: AsyncParsableCommand {
       guard error.code == .locked else { throw error }
       throw ToolError(
         "the read models of \(data.directory) cannot be rebuilt now", because: "a server uses the directory",
-        next: "stop the server first, or compare without rebuilding: hansard replay --verify")
+        next: "let the server do it: hansard replay --server URL; or stop it first")
     }
   }
 
@@ -78,7 +111,7 @@ struct ReplayCommand: AsyncParsableCommand {
     try Self.print(reports.flatMap { DifferenceReport($0, pace: Self.pace($0.position.value, seconds)).lines })
     if !reports.allSatisfy(\.isEqual) {
       throw ToolError(
-        "rows differ from the log", next: "stop the server and run hansard replay to rebuild them",
+        "rows differ from the log", next: "run hansard replay to rebuild them",
         exit: .found)
     }
   }

@@ -1,0 +1,206 @@
+"""Read models are rebuilt beside the running server: nobody notices, and nothing is lost when it is killed."""
+
+import random
+import shutil
+import threading
+import time
+
+import pytest
+import requests
+
+from harness.client import new_id
+from harness.command import check_data, hansard
+from harness.contract import contract
+from harness.people import World
+from harness.read_models import lines, read_model_names, until_ready
+from harness.waiting import wait_until
+
+PROJECTIONS = "/v1/admin/projections"
+KILLS = 12
+# More than the number of events from which a file is built at once.
+LONG_LOG = 40_000
+
+
+def rebuild_path(name: str) -> str:
+    return f"{PROJECTIONS}/{name}/rebuild"
+
+
+def state_of(world: World, name: str) -> dict:
+    (found,) = [each for each in world.admin.get(PROJECTIONS)["projections"] if each["name"] == name]
+    return found
+
+
+def rebuild(world: World, name: str) -> dict:
+    """Rebuilds a read model and returns how that ended."""
+    begun = world.admin.post(rebuild_path(name), expect=202)
+    assert begun["name"] == name and begun["rebuild"]["state"] in ("building", "indexing", "following", "switching",
+                                                                   "complete")
+    def ended():
+        found = state_of(world, name)["rebuild"]
+        return found if found["state"] in ("complete", "cancelled", "failed") else None
+    return wait_until(ended, f"the rebuild of {name} does not end")
+
+
+def unfinished(world: World) -> list[str]:
+    return [file.name for file in (world.server.data / "views").iterdir() if ".rebuild" in file.name]
+
+
+def generations(world: World, name: str) -> list[str]:
+    return sorted(file.name for file in (world.server.data / "views").glob(f"{name}-v*.sqlite"))
+
+
+@pytest.fixture
+def filled(own_server):
+    """A world with a room of two and some thousand messages."""
+    world = World(own_server)
+    anna, ben = world.user("Anna"), world.user("Ben")
+    room = anna.room("Tea", ben)
+    world.admin.ingest_all(lines(anna, room, 8_000, "a cup of tea and a biscuit"))
+    until_ready(own_server)
+    return world, anna, ben, room
+
+
+def test_the_list_shows_every_read_model(world):
+    listed = world.admin.get(PROJECTIONS)
+    assert [each["name"] for each in listed["projections"]] == read_model_names()
+    assert all(each["state"] == "ready" and each["position"] <= listed["head"] for each in listed["projections"])
+
+
+def test_an_unknown_name_is_refused(world):
+    for name in ("push", "nonsense"):
+        world.admin.refused("projection_not_found", "POST", rebuild_path(name))
+        world.admin.refused("projection_not_found", "DELETE", rebuild_path(name))
+
+
+def test_nobody_notices_a_rebuild_of_every_read_model(filled):
+    world, anna, ben, room = filled
+    stopping, failures, sent = threading.Event(), [], []
+
+    def attempt(work, api):
+        while not stopping.is_set():
+            try:
+                work(api)
+            except Exception as error:  # The test reports whatever a client would have met.
+                failures.append(error)
+                return
+
+    def write(api):
+        sent.append(api.put(room.message(new_id()), {"text": f"during the rebuild {len(sent)}"}))
+
+    def read(api):
+        newest = sent[-1] if sent else None
+        page = api.get(f"{room.path}/messages")
+        if newest:
+            assert page["messages"][-1]["position"] >= newest["position"], "a step backwards"
+        for path in ("/v1/badge", "/v1/rooms", "/v1/search?q=biscuit", "/v1/me"):
+            api.get(path)
+
+    # Each thread has its own connection.
+    threads = [
+        threading.Thread(target=attempt, args=(work, api.again()))
+        for work, api in ((write, anna), (read, ben), (read, ben))
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        outcome = hansard("replay", "--data", world.server.data, "--server", world.server.url)
+        for name in read_model_names():
+            assert f"{name}: rebuilt" in outcome.text
+    finally:
+        stopping.set()
+        for thread in threads:
+            thread.join()
+    assert not failures, failures[0]
+    assert sent
+    until_ready(world.server)
+    for name in read_model_names():
+        wait_until(lambda: len(generations(world, name)) == 1, f"the old file of {name} stays")
+        assert generations(world, name)[0].endswith("-2.sqlite")
+        assert state_of(world, name)["rebuild"]["state"] == "complete"
+    assert not unfinished(world)
+    hansard("replay", "--data", world.server.data, "--verify")
+    world.server.restart()
+    assert anna.texts(room)[-1] == sent[-1]["text"]
+    world.server.stop()
+    check_data(world.server.data)
+
+
+def test_one_read_model_is_rebuilt_with_the_tool(filled):
+    world, *_ = filled
+    outcome = hansard("replay", "--data", world.server.data, "--server", world.server.url, "--projection", "ids")
+    assert "ids: rebuilt" in outcome.text and "rooms" not in outcome.text
+    refused = hansard(
+        "replay", "--data", world.server.data, "--server", world.server.url, "--projection", "nonsense", expect=None)
+    assert refused.status not in (0, 1) and "projection_not_found" in refused.errors
+
+
+def test_a_rebuild_records_nothing_and_can_be_cancelled(filled):
+    world, anna, _, room = filled
+    head = world.head
+    world.admin.post(rebuild_path("search"), expect=202)
+    world.admin.post(rebuild_path("search"), expect=202)
+    world.admin.delete(rebuild_path("search"), expect=200)
+    ended = wait_until(
+        lambda: state_of(world, "search")["rebuild"]["state"] in ("cancelled", "complete"), "it is not cancelled")
+    assert ended
+    wait_until(lambda: not unfinished(world), "the unfinished file stays")
+    assert rebuild(world, "search")["state"] == "complete"
+    assert world.head == head
+    # Nothing is running any more.
+    world.admin.delete(rebuild_path("search"), expect=200)
+    anna.get("/v1/search?q=biscuit")
+
+
+def test_a_kill_during_a_rebuild_loses_nothing(filled):
+    world, anna, _, room = filled
+    chance = random.Random(48)
+    for _ in range(KILLS):
+        sent = anna.send(room, "before the kill")
+        for name in read_model_names():
+            world.admin.post(rebuild_path(name), expect=202)
+        time.sleep(chance.uniform(0, 1.5))
+        world.server.kill()
+        world.server.start()
+        assert not unfinished(world)
+        assert all(len(generations(world, name)) == 1 for name in read_model_names())
+        assert anna.texts(room)[-1] == "before the kill"
+        assert anna.get(room.message(sent["id"]))["position"] == sent["position"]
+    until_ready(world.server)
+    hansard("replay", "--data", world.server.data, "--verify")
+    world.server.stop()
+    check_data(world.server.data)
+
+
+def test_read_models_of_a_long_log_are_built_at_the_start(own_server):
+    world = World(own_server)
+    anna = world.user("Anna")
+    room = anna.room("Tea")
+    world.admin.ingest_all(lines(anna, room, LONG_LOG, "a cup of tea"))
+    own_server.stop()
+    shutil.rmtree(own_server.data / "views")
+    own_server.launch()
+    details = []
+
+    def ready():
+        try:
+            response = requests.get(f"{own_server.url}/readyz", timeout=60)
+        except requests.ConnectionError:
+            return False
+        if response.status_code == 200:
+            return True
+        details.append(response.json()["detail"])
+        assert requests.get(f"{own_server.url}/healthz", timeout=60).status_code == 200
+        other = requests.get(f"{own_server.url}/v1/me", timeout=60)
+        if other.status_code == 503:
+            assert int(other.headers["Retry-After"]) >= 1
+            contract().check("GET", f"{own_server.url}/v1/me", other)
+        return False
+
+    wait_until(ready, "the server does not become ready")
+    assert any("are being built" in detail for detail in details), details[:3]
+    assert len(anna.texts(room)) == 30
+    until_ready(own_server)
+    assert generations(world, "search")[0].endswith("-2.sqlite") and generations(world, "rooms")[0].count("-") == 1
+    hansard("replay", "--data", own_server.data, "--verify")
+    own_server.stop()
+    check_data(own_server.data)
