@@ -14,8 +14,8 @@ extension Limits {
   public static let shortPageBytes = 16 * 1024
   /// The users whose pages are made in one cycle, from one snapshot.
   public static let livePageUsers = 256
-  /// The messages that can wait until all users have got them: those of one look after a pause of seconds. If there are
-  /// more, streams read them, which takes ten times as long.
+  /// The messages that the feed keeps until it has made the pages of all users. After a pause of several seconds, one cycle
+  /// can have this many. If there are more, streams read them from the read models, which takes ten times as long.
   public static let livePageMessages = liveCycleEvents
   /// Pages that wait for a stream. If there are more, the stream reads them.
   public static let livePagesOfStream = 16
