@@ -17,6 +17,7 @@ public struct IngestLine: RequestObject {
   public let mentions: Strict<MentionsRequest>?
   public let attachments: [Strict<AttachmentRequest>]?
   public let type: String?
+  /// Nil if it is absent, and the JSON null if it is null.
   public let data: CanonicalJSON?
   public let silent: Bool?
   public let emoji: String?
@@ -80,6 +81,31 @@ public struct IngestLine: RequestObject {
     case externalId
     case key
     case sentAt
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    op = try container.decode(String.self, forKey: .op)
+    `as` = try container.decodeIfPresent(UserID.self, forKey: .`as`)
+    id = try container.decodeIfPresent(ID<Entity>.self, forKey: .id)
+    roomId = try container.decodeIfPresent(RoomID.self, forKey: .roomId)
+    messageId = try container.decodeIfPresent(MessageID.self, forKey: .messageId)
+    text = try container.decodeIfPresent(String.self, forKey: .text)
+    replyTo = try container.decodeIfPresent(MessageID.self, forKey: .replyTo)
+    threadId = try container.decodeIfPresent(MessageID.self, forKey: .threadId)
+    mentions = try container.decodeIfPresent(Strict<MentionsRequest>.self, forKey: .mentions)
+    attachments = try container.decodeIfPresent([Strict<AttachmentRequest>].self, forKey: .attachments)
+    type = try container.decodeIfPresent(String.self, forKey: .type)
+    data =
+      container.contains(.data) ? try container.decodeIfPresent(CanonicalJSON.self, forKey: .data) ?? .null : nil
+    silent = try container.decodeIfPresent(Bool.self, forKey: .silent)
+    emoji = try container.decodeIfPresent(String.self, forKey: .emoji)
+    name = try container.decodeIfPresent(String.self, forKey: .name)
+    kind = try container.decodeIfPresent(String.self, forKey: .kind)
+    nickname = try container.decodeIfPresent(String.self, forKey: .nickname)
+    externalId = try container.decodeIfPresent(String.self, forKey: .externalId)
+    key = try container.decodeIfPresent(String.self, forKey: .key)
+    sentAt = try container.decodeIfPresent(Timestamp.self, forKey: .sentAt)
   }
 }
 

@@ -54,17 +54,32 @@ public struct ChangeScheduledMessageRequest: RequestObject {
   public let text: String?
   public let mentions: Strict<MentionsRequest>?
   public let sendAt: Timestamp?
+  /// Any JSON, null too, for a message with a `type`; if absent, it stays.
+  public let data: CanonicalJSON?
 
-  public init(text: String? = nil, mentions: Strict<MentionsRequest>? = nil, sendAt: Timestamp? = nil) {
+  public init(
+    text: String? = nil, mentions: Strict<MentionsRequest>? = nil, sendAt: Timestamp? = nil, data: CanonicalJSON? = nil
+  ) {
     self.text = text
     self.mentions = mentions
     self.sendAt = sendAt
+    self.data = data
   }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case text
     case mentions
     case sendAt
+    case data
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    text = try container.decodeIfPresent(String.self, forKey: .text)
+    mentions = try container.decodeIfPresent(Strict<MentionsRequest>.self, forKey: .mentions)
+    sendAt = try container.decodeIfPresent(Timestamp.self, forKey: .sendAt)
+    data =
+      container.contains(.data) ? try container.decodeIfPresent(CanonicalJSON.self, forKey: .data) ?? .null : nil
   }
 }
 
@@ -127,23 +142,25 @@ public struct ScheduledMessagePage: ListObject {
 public struct SchedulingReceipt: ResponseObject {
   public var id: MessageID
   public var roomId: RoomID
-  /// Absent if the request did not change it. The same applies to the next two fields.
+  /// Absent if the request did not change it. The same applies to the next three fields.
   public var text: String?
   public var mentions: MessageMentions?
   public var sendAt: Timestamp?
+  public var data: CanonicalJSON?
   public var position: LogPosition
   /// The same as `position`. `If-Match` uses it from now on.
   public var revision: LogPosition
 
   public init(
     id: MessageID, roomId: RoomID, text: String? = nil, mentions: MessageMentions? = nil, sendAt: Timestamp? = nil,
-    position: LogPosition
+    data: CanonicalJSON? = nil, position: LogPosition
   ) {
     self.id = id
     self.roomId = roomId
     self.text = text
     self.mentions = mentions
     self.sendAt = sendAt
+    self.data = data
     self.position = position
     revision = position
   }

@@ -162,9 +162,30 @@ struct RoomSchedulingSpecs {
     #expect(reworded.content == MessageContent(text: "new", details: details))
     let hushed = rich.applying(ScheduledMessageEdit(mentions: Mentions()))
     #expect(hushed.content.details?.mentions.isEmpty == true && hushed.content.details?.custom == details.custom)
+    let moved = rich.applying(ScheduledMessageEdit(customBody: "2"))
+    #expect(moved.content.text == "old" && moved.content.details?.mentions == details.mentions)
+    #expect(moved.content.details?.custom == CustomPart(type: "a", body: "2"))
     let mentioning = ScheduledMessage.saying().applying(ScheduledMessageEdit(mentions: Mentions(everyone: true)))
     #expect(mentioning.content.details?.mentions.everyone == true)
     #expect(mentioning.applying(ScheduledMessageEdit(mentions: Mentions())) == .saying())
+  }
+
+  @Test("only a message with a type has data that can be changed")
+  func data() {
+    func waiting(_ custom: CustomPart?) -> Given<RoomDecider> {
+      let content = MessageContent(text: "later", details: custom.map { MessageDetails(custom: $0) })
+      let scheduled = ScheduledMessage(author: carol, content: content, sendAt: due)
+      return given(RoomDecider.self, teaRoom + [.scheduling(.scheduled(hello, scheduled))])
+        .knowingScheduled(hello, prior)
+    }
+    let edit = ScheduledMessageEdit(customBody: "2")
+    let change = RoomCommand.scheduling(.change(hello, edit))
+    waiting(CustomPart(type: "a", body: "1")).when(change, by: .user(carol))
+      .thenRecorded(.scheduling(.changed(hello, edit)))
+    waiting(nil).when(change, by: .user(carol)).thenRejected(.customTypeMissing)
+    let long = ScheduledMessageEdit(customBody: String(repeating: "1", count: Limits.customBodyBytes + 1))
+    waiting(CustomPart(type: "a", body: "1")).when(.scheduling(.change(hello, long)), by: .user(carol))
+      .thenRejected(.customBodyTooLong)
   }
 
   // MARK: Send

@@ -63,7 +63,7 @@ enum MessageRules {
     else { throw .customTypeMalformed }
   }
 
-  private static func customBody(_ body: String) throws(Rejection) {
+  static func customBody(_ body: String) throws(Rejection) {
     guard body.utf8.count <= Limits.customBodyBytes else { throw .customBodyTooLong }
   }
 

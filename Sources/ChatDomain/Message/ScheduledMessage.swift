@@ -21,11 +21,16 @@ package struct ScheduledMessageEdit: Sendable, Hashable {
   package var text: String?
   package var mentions: Mentions?
   package var sendAt: Timestamp?
+  /// The new body of the custom part, in canonical JSON.
+  package var customBody: String?
 
-  package init(text: String? = nil, mentions: Mentions? = nil, sendAt: Timestamp? = nil) {
+  package init(
+    text: String? = nil, mentions: Mentions? = nil, sendAt: Timestamp? = nil, customBody: String? = nil
+  ) {
     self.text = text
     self.mentions = mentions
     self.sendAt = sendAt
+    self.customBody = customBody
   }
 }
 
@@ -36,6 +41,9 @@ extension ScheduledMessage {
     if let sendAt = edit.sendAt { message.sendAt = sendAt }
     if let text = edit.text { message.content.text = text }
     if let mentions = edit.mentions { message.content.details = .mentioning(content.details, mentions) }
+    if let customBody = edit.customBody {
+      message.content.details = message.content.details?.replacing(customBody: customBody)
+    }
     return message
   }
 }
@@ -47,6 +55,8 @@ package struct WaitingMessage: Sendable, Hashable {
   package var sendAt: Timestamp
   /// Whether it has attachments or a custom part. If so, its text may be empty. No edit changes this.
   package let hasParts: Bool
+  /// Whether it has a custom part, whose body an edit can replace. No edit changes this.
+  package let isCustom: Bool
   /// The position where it was scheduled or last changed.
   package var revision: LogPosition
 
@@ -54,6 +64,7 @@ package struct WaitingMessage: Sendable, Hashable {
     author = message.author
     sendAt = message.sendAt
     hasParts = message.content.hasParts
+    isCustom = message.content.details?.custom != nil
     self.revision = revision
   }
 

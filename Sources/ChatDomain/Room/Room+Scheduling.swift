@@ -23,7 +23,7 @@ extension RoomEvent.Scheduling: EventFamily {
   var textBytes: Int {
     switch self {
     case .scheduled(_, let message): message.content.textBytes
-    case .changed(_, let edit): edit.text.byteCount + entryBytes(edit.mentions?.users ?? [])
+    case .changed(_, let edit): edit.text.byteCount + edit.customBody.byteCount + entryBytes(edit.mentions?.users ?? [])
     case .cancelled, .failed: 0
     }
   }
@@ -50,7 +50,8 @@ extension Fingerprint {
   static func schedulingChange(_ id: MessageID, _ edit: ScheduledMessageEdit) -> Fingerprint {
     Fingerprint(
       [.text("message.reschedule"), .id(id.uuid), .number(edit.sendAt?.milliseconds), .text(edit.text)]
-        + (edit.mentions.map { fields(of: $0) } ?? []))
+        + (edit.mentions.map { fields(of: $0) } ?? [])
+        + (edit.customBody.map { [.text("data"), .text($0)] } ?? []))
   }
 
   /// Only the server sends this, and without a key: a message is sent once, because it no longer waits after that.
@@ -166,6 +167,10 @@ extension RoomDecider {
     _ = try openRoom()
     if let text = edit.text { try MessageRules.text(text, hasParts: waiting.hasParts) }
     if let mentions = edit.mentions { try MessageRules.mentions(mentions) }
+    if let body = edit.customBody {
+      try MessageRules.customBody(body)
+      guard waiting.isCustom else { throw .customTypeMissing }
+    }
     if let sendAt = edit.sendAt { try requireSendingTime(sendAt) }
     return .record([.scheduling(.changed(id, edit))], revision: waiting.revision)
   }

@@ -37,9 +37,10 @@ struct SchedulingHandlers: Sendable {
     let id: MessageID = try context.id("messageId")
     let body = try await body.decoded()
     let edit = ScheduledMessageEdit(
-      text: body.text, mentions: body.mentions.map { Mentions($0) }, sendAt: body.sendAt)
+      text: body.text, mentions: body.mentions.map { Mentions($0) }, sendAt: body.sendAt,
+      customBody: body.data?.canonicalText)
     guard edit != ScheduledMessageEdit() else {
-      throw Refusal.invalidField("Send at least one of text, mentions and sendAt.")
+      throw Refusal.invalidField("Send at least one of text, mentions, sendAt and data.")
     }
     let (room, outcome) = try await perform(.scheduling(.change(id, edit)), context)
     return try JSONBody.receipt(
@@ -47,7 +48,7 @@ struct SchedulingHandlers: Sendable {
       SchedulingReceipt(
         id: id, roomId: room, text: edit.text,
         mentions: edit.mentions.map { MessageMentions(users: $0.users, everyone: $0.everyone) }, sendAt: edit.sendAt,
-        position: outcome.stamp.position))
+        data: body.data, position: outcome.stamp.position))
   }
 
   func cancel(_ context: HansardRequestContext) async throws -> TypedResponse<SchedulingReceipt> {

@@ -137,6 +137,7 @@ extension IngestLine {
     guard text != nil || attachments?.isEmpty == false || type != nil else {
       throw Refusal.invalidField("The op \(op) needs one of the fields \"text\", \"attachments\" and \"type\".")
     }
+    let data = data == .null ? nil : data
     if replyTo == nil, threadId == nil, mentions == nil, attachments == nil, type == nil, data == nil, silent == nil {
       return .plain(text ?? "")
     }
@@ -166,7 +167,8 @@ extension IngestLine {
     if mentions != nil { present.append(.mentions) }
     if attachments != nil { present.append(.attachments) }
     if type != nil { present.append(.type) }
-    if data != nil { present.append(.data) }
+    // A null is as good as no data, except for an edit.
+    if data != nil, data != .null { present.append(.data) }
     if silent != nil { present.append(.silent) }
     if emoji != nil { present.append(.emoji) }
     if name != nil { present.append(.name) }

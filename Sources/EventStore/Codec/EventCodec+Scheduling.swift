@@ -21,7 +21,8 @@ extension EventCodec {
     ScheduledMessageEdit(
       text: body.hasText ? body.text : nil,
       mentions: body.hasMentions ? try decodeMentions(body.mentions, reader) : nil,
-      sendAt: body.hasSendAtMs ? Timestamp(milliseconds: body.sendAtMs) : nil)
+      sendAt: body.hasSendAtMs ? Timestamp(milliseconds: body.sendAtMs) : nil,
+      customBody: body.hasCustomBody ? body.customBody : nil)
   }
 }
 
@@ -43,6 +44,7 @@ extension Hansard_V1_ScheduledMessageChanged {
       if let text = edit.text { $0.text = text }
       if let mentions = edit.mentions { $0.mentions = .with(mentions) }
       if let sendAt = edit.sendAt { $0.sendAtMs = sendAt.milliseconds }
+      if let customBody = edit.customBody { $0.customBody = customBody }
     }
   }
 }

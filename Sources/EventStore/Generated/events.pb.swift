@@ -1175,6 +1175,15 @@ nonisolated struct Hansard_V1_ScheduledMessageChanged: Sendable {
   /// Clears the value of `sendAtMs`. Subsequent reads from it will return its default value.
   mutating func clearSendAtMs() {self._sendAtMs = nil}
 
+  var customBody: String {
+    get {_customBody ?? String()}
+    set {_customBody = newValue}
+  }
+  /// Returns true if `customBody` has been explicitly set.
+  var hasCustomBody: Bool {self._customBody != nil}
+  /// Clears the value of `customBody`. Subsequent reads from it will return its default value.
+  mutating func clearCustomBody() {self._customBody = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1182,6 +1191,7 @@ nonisolated struct Hansard_V1_ScheduledMessageChanged: Sendable {
   fileprivate var _text: String? = nil
   fileprivate var _mentions: Hansard_V1_Mentions? = nil
   fileprivate var _sendAtMs: Int64? = nil
+  fileprivate var _customBody: String? = nil
 }
 
 /// Kind 163. Subject: the message.
@@ -3333,7 +3343,7 @@ nonisolated extension Hansard_V1_MessageScheduled: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Hansard_V1_ScheduledMessageChanged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ScheduledMessageChanged"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}mentions\0\u{3}send_at_ms\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}mentions\0\u{3}send_at_ms\0\u{3}custom_body\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3344,6 +3354,7 @@ nonisolated extension Hansard_V1_ScheduledMessageChanged: SwiftProtobuf.Message,
       case 1: try { try decoder.decodeSingularStringField(value: &self._text) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._mentions) }()
       case 3: try { try decoder.decodeSingularInt64Field(value: &self._sendAtMs) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self._customBody) }()
       default: break
       }
     }
@@ -3363,6 +3374,9 @@ nonisolated extension Hansard_V1_ScheduledMessageChanged: SwiftProtobuf.Message,
     try { if let v = self._sendAtMs {
       try visitor.visitSingularInt64Field(value: v, fieldNumber: 3)
     } }()
+    try { if let v = self._customBody {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3370,6 +3384,7 @@ nonisolated extension Hansard_V1_ScheduledMessageChanged: SwiftProtobuf.Message,
     if lhs._text != rhs._text {return false}
     if lhs._mentions != rhs._mentions {return false}
     if lhs._sendAtMs != rhs._sendAtMs {return false}
+    if lhs._customBody != rhs._customBody {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -65,6 +65,7 @@ extension ScheduledMessageEdit {
     if let sendAt { fields.append(("sendAt", .text(sendAt.rfc3339))) }
     if let text { fields.append(("text", .text(text))) }
     if let mentions { fields += .mentions(mentions) }
+    if let customBody { fields.append(("customBody", .text(customBody))) }
     return fields
   }
 }

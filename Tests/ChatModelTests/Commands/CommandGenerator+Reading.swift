@@ -85,7 +85,8 @@ extension CommandGenerator {
     let new = edit(of: room)
     let edit = ScheduledMessageEdit(
       text: chance(70) ? new.text : nil, mentions: chance(30) ? new.mentions : nil,
-      sendAt: chance(40) ? sendingTime() : nil)
+      sendAt: chance(40) ? sendingTime() : nil,
+      customBody: chance(20) && waiting.message.content.details?.custom != nil ? "{\"n\":1}" : nil)
     let user = chance(92) ? waiting.message.author : actor(in: room)
     return self.room(
       "changes scheduled m\(waiting.id.short)", room.id, .scheduling(.change(waiting.id, edit)), by: user

@@ -125,5 +125,6 @@ extension ScheduledMessage {
       content.details = MessageDetails(
         replyTo: old?.replyTo, mentions: mentions, attachments: old?.attachments ?? [], custom: old?.custom)
     }
+    if let body = edit.customBody { content.details?.custom?.body = body }
   }
 }
