@@ -41,15 +41,20 @@ package struct InviteLink<GivenRole: InvitableRole>: Sendable, Hashable {
 extension InviteLink {
   package func isExpired(at time: Timestamp) -> Bool { expiresAt.map { $0 <= time } ?? false }
 
-  /// Checks that the expiry and the number of uses are within the limits.
-  func requireForm(at time: Timestamp) throws(Rejection) {
-    if let expiresAt {
+  /// Whether the expiry and the number of uses are within the limits.
+  /// - Parameter time: when it is created.
+  package func fieldFlaws(at time: Timestamp) -> [FieldFlaw] {
+    var fields = FieldCheck()
+    fields.check("/expiresAt") { () throws(Rejection) in
+      guard let expiresAt else { return }
       let latest = time.adding(milliseconds: Limits.inviteLifetimeMilliseconds)
       guard expiresAt > time, expiresAt <= latest else { throw .inviteExpiryOutOfRange }
     }
-    if let maximumUses {
+    fields.check("/maxUses") { () throws(Rejection) in
+      guard let maximumUses else { return }
       guard maximumUses >= 1, maximumUses <= Limits.inviteUses else { throw .inviteUsesOutOfRange }
     }
+    return fields.flaws
   }
 }
 

@@ -107,7 +107,9 @@ extension ChatService {
       } catch {
         throw ServiceError(error)
       }
-      if case .rejected(let rejection) = reply { throw ServiceError(rejection, of: request.command.operation) }
+      if case .rejected(let rejection) = reply {
+        throw ServiceError(rejection, of: request.command.operation, at: now())
+      }
       if let outcome = try take(reply) { return outcome }
     }
     throw .overloaded

@@ -1,4 +1,5 @@
 package import ChatDomain
+import ChatPrimitives
 
 /// What is wrong with one field of a request.
 package struct InputFlaw: Sendable, Hashable {
@@ -21,22 +22,10 @@ package struct InputFlaw: Sendable, Hashable {
 }
 
 extension ServiceError {
-  /// - Parameter flaws: at least one.
-  init(_ first: InputFlaw, _ flaws: [InputFlaw]) {
-    guard flaws.count < 2 else {
-      self = .malformed(flaws)
-      return
-    }
-    switch first.reason {
-    case .rejection(let rejection): self = .rejected(rejection)
-    case .input(let input): self = .invalid(input)
-    }
-  }
-
-  /// A rejected command. If the reason is the form of a field, and other fields have a wrong form too, all are reported.
-  init(_ rejection: Rejection, of operation: ChatCommand.Operation) {
-    let flaws = operation.fieldFlaws
-    guard flaws.count > 1, flaws.first?.rejection == rejection else {
+  /// A rejected command. If the reason is the form of a field, all fields with a wrong form are reported.
+  init(_ rejection: Rejection, of operation: ChatCommand.Operation, at time: Timestamp) {
+    let flaws = operation.fieldFlaws(at: time)
+    guard flaws.first?.rejection == rejection else {
       self = .rejected(rejection)
       return
     }
@@ -45,12 +34,17 @@ extension ServiceError {
 }
 
 extension ChatCommand.Operation {
-  fileprivate var fieldFlaws: [FieldFlaw] {
+  /// - Parameter time: that of the command. The form of a time in a command depends on it.
+  fileprivate func fieldFlaws(at time: Timestamp) -> [FieldFlaw] {
     switch self {
     case .user(_, let command): command.fieldFlaws
+    case .room(_, .sharing(.createInvite(let invite))), .roomInvite(_, let invite): invite.fieldFlaws(at: time)
+    case .room(_, .scheduling(let command)): command.fieldFlaws(at: time)
     case .room(_, let command): command.fieldFlaws
+    case .workspace(_, .sharing(.createInvite(let invite))), .workspaceInvite(_, let invite):
+      invite.fieldFlaws(at: time)
     case .workspace(_, let command): command.fieldFlaws
-    case .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey, .legalHold: []
+    case .acceptInvite, .server, .rotateSigningKey, .legalHold: []
     }
   }
 }

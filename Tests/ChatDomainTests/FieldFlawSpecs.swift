@@ -72,6 +72,25 @@ import Testing
     #expect(UserDecider.flaws(nickname: "Anna", email: "a@b", externalID: nil, hasPassword: true) == [])
   }
 
+  @Test("of an invite and of a scheduled message are all found, with those of times")
+  func ofTimes() {
+    #expect(
+      Invite.giving(until: noon, uses: 0).fieldFlaws(at: noon) == [
+        FieldFlaw("/expiresAt", .inviteExpiryOutOfRange), FieldFlaw("/maxUses", .inviteUsesOutOfRange),
+      ])
+    #expect(Invite.giving(until: nil).fieldFlaws(at: noon) == [])
+    let edit = ScheduledMessageEdit(text: Self.long, sendAt: noon, customBody: Self.long)
+    #expect(
+      RoomCommand.Scheduling.change(hello, edit).fieldFlaws(at: noon) == [
+        FieldFlaw("/text", .textTooLong), FieldFlaw("/data", .customBodyTooLong),
+        FieldFlaw("/sendAt", .sendingTimeOutOfRange),
+      ])
+    #expect(
+      RoomCommand.Scheduling.schedule(hello, .plain("hi"), at: noon).fieldFlaws(at: noon) == [
+        FieldFlaw("/sendAt", .sendingTimeOutOfRange)
+      ])
+  }
+
   @Test("a decision throws the first of them")
   func first() {
     let room = given(RoomDecider.self, teaRoom)

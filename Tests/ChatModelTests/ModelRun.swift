@@ -164,6 +164,9 @@ final class ModelRun {
       return .found(try await step.perform(chat))
     } catch ServiceError.rejected(let rejection) {
       return .refused(rejection.rawValue)
+    } catch ServiceError.malformed(let flaws) {
+      guard case .rejection(let rejection)? = flaws.first?.reason else { throw ServiceError.malformed(flaws) }
+      return .refused(rejection.rawValue)
     }
   }
 

@@ -80,6 +80,9 @@ func rejection(of body: () async throws -> Void) async -> Rejection? {
     return nil
   } catch ServiceError.rejected(let rejection) {
     return rejection
+  } catch ServiceError.malformed(let flaws) {
+    if case .rejection(let rejection)? = flaws.first?.reason { return rejection }
+    return nil
   } catch {
     return nil
   }

@@ -7,7 +7,7 @@ import pytest
 from harness.client import new_id
 from harness.contract import REPLAYED, contract
 from harness.live_sockets import connect
-from harness.people import World
+from harness.people import PASSWORD, World
 from harness.times import later
 
 
@@ -143,6 +143,43 @@ def test_all_problems_of_a_body_are_reported_at_once(world, anna, room):
     ):
         assert anna.refused(code, "POST", path, body)["field"] == field
     assert "field" not in anna.refused("room_not_found", "GET", f"/v1/rooms/{new_id()}")
+
+
+def test_all_problems_of_the_form_of_fields_are_reported_at_once(anna, room):
+    scheduled = f"{room.path}/scheduled-messages/{new_id()}"
+    later_text = {"text": "later", "sendAt": later(hours=1)}
+    anna.put(scheduled, later_text)
+    past, long = later(hours=-1), "x" * 16_385
+    for method, path, body, expected in (
+        ("POST", f"{room.path}/invites", {"expiresAt": past, "maxUses": -1},
+         [("/expiresAt", "invite_expiry_out_of_range"), ("/maxUses", "invite_uses_out_of_range")]),
+        ("POST", f"{anna.workspace().path}/invites", {"expiresAt": past, "maxUses": 10**12},
+         [("/expiresAt", "invite_expiry_out_of_range"), ("/maxUses", "invite_uses_out_of_range")]),
+        ("PATCH", scheduled, {"text": long, "sendAt": past},
+         [("/text", "text_too_long"), ("/sendAt", "sending_time_out_of_range")]),
+        ("PUT", f"{room.path}/scheduled-messages/{new_id()}", {"text": long, "sendAt": past},
+         [("/text", "text_too_long"), ("/sendAt", "sending_time_out_of_range")]),
+        ("POST", "/v1/workspaces", {"name": "", "topic": "x" * 1025},
+         [("/name", "workspace_name_empty"), ("/topic", "topic_too_long")]),
+    ):
+        problem = anna.refused(expected[0][1], method, path, body)
+        assert problem["field"] == expected[0][0]
+        assert [(each["field"], each["code"]) for each in problem["problems"]] == expected
+
+
+def test_a_single_problem_has_its_field(world, anna, room):
+    for code, method, path, body, field in (
+        ("device_text_too_long", "PUT", f"/v1/devices/{new_id()}", {"type": "x" * 1025}, "/type"),
+        ("attachment_name_too_long", "PUT", room.message(new_id()),
+         {"attachments": [{"mediaId": new_id(), "name": "x" * 257}]}, "/attachments/0/name"),
+        ("invite_role_not_allowed", "POST", f"{room.path}/invites", {"role": "owner"}, "/role"),
+        ("invalid_field", "PUT", room.message(new_id()), {"text": "x", "data": 1}, "/data"),
+        ("password_too_short", "PUT", "/v1/me/password", {"currentPassword": PASSWORD, "newPassword": "x"}, "/newPassword"),
+    ):
+        problem = anna.refused(code, method, path, body)
+        assert problem["field"] == field and "problems" not in problem
+    account = {"nickname": "Zoe", "email": f"{new_id()}@example.org", "password": "x"}
+    assert world.nobody.refused("password_too_short", "POST", "/v1/accounts", account)["field"] == "/password"
 
 
 def test_an_empty_body_is_said_to_be_empty(anna):

@@ -47,6 +47,28 @@ enum MessageRules {
     return fields.flaws
   }
 
+  /// A scheduled message is sent in the future, within a year.
+  static func sendingTime(_ sendAt: Timestamp, at time: Timestamp) throws(Rejection) {
+    guard sendAt > time, sendAt <= time.adding(milliseconds: Limits.schedulingAheadMilliseconds) else {
+      throw .sendingTimeOutOfRange
+    }
+  }
+
+  /// Whether the text may be empty depends on the message.
+  static func flaws(of edit: ScheduledMessageEdit) -> [FieldFlaw] {
+    var fields = FieldCheck()
+    if let text = edit.text {
+      fields.check("/text") { () throws(Rejection) in try self.text(text, hasParts: true) }
+    }
+    if let mentions = edit.mentions {
+      fields.check("/mentions/users") { () throws(Rejection) in try self.mentions(mentions) }
+    }
+    if let body = edit.customBody {
+      fields.check("/data") { () throws(Rejection) in try customBody(body) }
+    }
+    return fields.flaws
+  }
+
   /// A message must not be empty: without attachments or a custom part, it needs a text.
   static func text(_ text: String, hasParts: Bool) throws(Rejection) {
     if text.isEmpty, hasParts { return }
@@ -63,7 +85,7 @@ enum MessageRules {
     else { throw .customTypeMalformed }
   }
 
-  static func customBody(_ body: String) throws(Rejection) {
+  private static func customBody(_ body: String) throws(Rejection) {
     guard body.utf8.count <= Limits.customBodyBytes else { throw .customBodyTooLong }
   }
 

@@ -102,8 +102,25 @@ extension RoomCommand.Scheduling: AggregateCommand {
   package var fieldFlaws: [FieldFlaw] {
     switch self {
     case .schedule(_, let message, _): MessageRules.flaws(of: message)
-    case .change, .cancel, .send: []
+    case .change(_, let edit): MessageRules.flaws(of: edit)
+    case .cancel, .send: []
     }
+  }
+
+  /// The flaws of its fields, and then that of its time.
+  /// - Parameter time: that of the command.
+  package func fieldFlaws(at time: Timestamp) -> [FieldFlaw] {
+    let sendAt: Timestamp? =
+      switch self {
+      case .schedule(_, _, let sendAt): sendAt
+      case .change(_, let edit): edit.sendAt
+      case .cancel, .send: nil
+      }
+    var fields = FieldCheck()
+    if let sendAt {
+      fields.check("/sendAt") { () throws(Rejection) in try MessageRules.sendingTime(sendAt, at: time) }
+    }
+    return fieldFlaws + fields.flaws
   }
 
   package func addKeys(to lookup: inout Lookup, on room: RoomID, by actor: UserID?) {
@@ -166,11 +183,8 @@ extension RoomDecider {
     let waiting = try waitingMessage(id)
     _ = try openRoom()
     if let text = edit.text { try MessageRules.text(text, hasParts: waiting.hasParts) }
-    if let mentions = edit.mentions { try MessageRules.mentions(mentions) }
-    if let body = edit.customBody {
-      try MessageRules.customBody(body)
-      guard waiting.isCustom else { throw .customTypeMissing }
-    }
+    try MessageRules.flaws(of: edit).requireNone()
+    guard edit.customBody == nil || waiting.isCustom else { throw .customTypeMissing }
     if let sendAt = edit.sendAt { try requireSendingTime(sendAt) }
     return .record([.scheduling(.changed(id, edit))], revision: waiting.revision)
   }
@@ -233,9 +247,7 @@ extension RoomDecider {
   }
 
   private func requireSendingTime(_ time: Timestamp) throws(Rejection) {
-    guard time > context.time, time <= context.time.adding(milliseconds: Limits.schedulingAheadMilliseconds) else {
-      throw .sendingTimeOutOfRange
-    }
+    try MessageRules.sendingTime(time, at: context.time)
   }
 }
 

@@ -85,7 +85,7 @@ extension RoomDecider {
     guard invite.role != .owner, invite.role <= (try authority(directory)).highestRole else {
       throw .inviteRoleNotAllowed
     }
-    try invite.requireForm(at: context.time)
+    try invite.fieldFlaws(at: context.time).requireNone()
     if invite.expiresAt == nil, !directory.allowsInvitesWithoutExpiry { throw .inviteExpiryRequired }
     guard room.invites.count < Limits.invitesEverPerRoom else { throw .invitesExhausted }
     guard room.canHoldInvite(at: context.time) else { throw .tooManyInvites }

@@ -85,7 +85,7 @@ extension WorkspaceDecider {
       return .alreadyDone(earlier.created)
     }
     guard invite.role != .owner, invite.role <= (try workspaceActor()).highestRole else { throw .inviteRoleNotAllowed }
-    try invite.requireForm(at: context.time)
+    try invite.fieldFlaws(at: context.time).requireNone()
     if invite.expiresAt == nil, !directory.allowsInvitesWithoutExpiry { throw .inviteExpiryRequired }
     guard workspace.invites.count < Limits.invitesEverPerWorkspace else { throw .invitesExhausted }
     guard hasPlaceForInvite(workspace) else { throw .tooManyInvites }

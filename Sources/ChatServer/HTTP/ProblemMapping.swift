@@ -232,7 +232,7 @@ struct ProblemMapping {
         flaws.first?.status ?? .unprocessableContent, problems.first?.code ?? ProblemCode.invalidField.rawValue,
         problems.first?.detail ?? "A field is invalid.")
       field = problems.first.flatMap { $0.field.isEmpty ? nil : $0.field }
-      fieldProblems = problems
+      if problems.count > 1 { fieldProblems = problems }
     case .invalid(let input): self.init(input.status, input.rawValue, input.detail)
     case .media(.tooLarge(let limit)): self.init(.bodyTooLarge, "A file can have at most \(limit) bytes.")
     case .media(.problem(let problem)):

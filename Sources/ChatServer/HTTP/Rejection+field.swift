@@ -15,7 +15,8 @@ extension Rejection {
     .nicknameEmpty: "/nickname", .nicknameTooLong: "/nickname", .emailMalformed: "/email", .emailInUse: "/email",
     .externalIDMalformed: "/externalId", .externalIDInUse: "/externalId", .languageMalformed: "/language",
     .quietHoursMalformed: "/quietHours", .inviteExpiryOutOfRange: "/expiresAt", .inviteExpiryRequired: "/expiresAt",
-    .inviteUsesOutOfRange: "/maxUses", .sendingTimeOutOfRange: "/sendAt", .reportCommentTooLong: "/comment",
-    .reportNoteTooLong: "/note", .legalHoldReasonMalformed: "/reason", .passwordWrong: "/currentPassword",
+    .inviteUsesOutOfRange: "/maxUses", .inviteRoleNotAllowed: "/role", .sendingTimeOutOfRange: "/sendAt",
+    .reportCommentTooLong: "/comment", .reportNoteTooLong: "/note", .legalHoldReasonMalformed: "/reason",
+    .passwordWrong: "/currentPassword",
   ]
 }

@@ -24,7 +24,7 @@ struct InvitationHandlers: Sendable {
     let body = try await body.decoded()
     let role = try body.role.map { try WorkspaceRole($0, field: "role") } ?? .member
     let name = try CreationName(body.id, of: .workspaceInvite, in: workspace.uuid, context, chat)
-    let newInvite = try InviteHandlers.newInvite(
+    let newInvite = InviteHandlers.newInvite(
       name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses, code: body.code)
     let actor = try context.actor
     let outcome = try await name.create { _ in try await chat.createInvite(newInvite, for: workspace, by: actor) }

@@ -22,7 +22,7 @@ struct InviteHandlers: Sendable {
     let body = try await body.decoded()
     let role = try body.role.map { try Role($0, field: "role") } ?? .member
     let name = try CreationName(body.id, of: .roomInvite, in: room.uuid, context, chat)
-    let newInvite = try Self.newInvite(
+    let newInvite = Self.newInvite(
       name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses, code: body.code)
     let actor = try context.actor
     let outcome = try await name.create { _ in try await chat.createInvite(newInvite, for: room, by: actor) }
@@ -31,7 +31,7 @@ struct InviteHandlers: Sendable {
 
   static func newInvite<GivenRole>(
     _ id: InviteID, _ role: GivenRole, expiresAt: Timestamp??, maxUses: Int?, code: Bool?
-  ) throws -> ChatService.NewInvite<GivenRole> {
+  ) -> ChatService.NewInvite<GivenRole> {
     let expiry: ChatService.InviteExpiry =
       switch expiresAt {
       case .none: .standard
@@ -39,14 +39,11 @@ struct InviteHandlers: Sendable {
       case .some(let time?): .at(time)
       }
     return ChatService.NewInvite(
-      id: id, role: role, expiry: expiry, maximumUses: try uses(maxUses), hasCode: code ?? false)
+      id: id, role: role, expiry: expiry, maximumUses: uses(maxUses), hasCode: code ?? false)
   }
 
-  private static func uses(_ count: Int?) throws -> UInt32? {
-    guard let count else { return nil }
-    guard let uses = UInt32(exactly: count) else { throw ServiceError.rejected(.inviteUsesOutOfRange) }
-    return uses
-  }
+  /// A number that does not fit is as far out of range.
+  private static func uses(_ count: Int?) -> UInt32? { count.map { UInt32(clamping: $0) } }
 
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<InviteList> {
     let room: RoomID = try context.id("roomId")

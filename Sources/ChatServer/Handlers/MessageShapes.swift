@@ -30,7 +30,7 @@ extension CustomPart {
   /// Nil if there is no type.
   init?(type: String?, data: CanonicalJSON?, silent: Bool?) throws {
     guard let type else {
-      guard data == nil else { throw Refusal.invalidField("The field \"data\" needs the field \"type\".") }
+      guard data == nil else { throw Refusal.invalidField("The field \"data\" needs the field \"type\".", at: "/data") }
       guard silent != true else {
         throw Refusal.invalidField("The field \"silent\" needs the field \"type\".", at: "/silent")
       }

@@ -44,7 +44,7 @@ extension ChatService {
         flaws.append(InputFlaw("/password", input))
       }
     }
-    if let first = flaws.first { throw ServiceError(first, flaws) }
+    if !flaws.isEmpty { throw .malformed(flaws) }
     var credential: Credential?
     if let password = account.password {
       credential = try await hasher.credential(password, for: account.id, as: .other)

@@ -17,7 +17,7 @@ extension ChatService {
     if try await isPassword(current, of: user, credential),
       PasswordRules.prepared(current) != PasswordRules.prepared(new)
     {
-      try PasswordRules.check(new, email: row.email, nickname: row.nickname)
+      try Self.check(new, email: row.email, nickname: row.nickname)
       let next = try await hasher.credential(new, for: user, version: credential.version + 1, as: .other)
       change = .logins(.changePassword(next, checked: credential.version))
     } else if try await isPassword(new, of: user, credential) {
@@ -91,10 +91,20 @@ extension ChatService {
     } else if current != reset.version &+ 1 {
       throw .rejected(.passwordResetUsed)
     }
-    try PasswordRules.check(password, email: row.email, nickname: row.nickname)
+    try Self.check(password, email: row.email, nickname: row.nickname)
     let next = try await hasher.credential(password, for: reset.user, version: reset.version + 1, as: .other)
     let outcome = try await performUser(
       .logins(.resetPassword(next, issuedFor: reset.version)), by: Principal(user: reset.user))
     return (outcome, reset.user)
+  }
+
+  /// A new password, which both requests have in the same field.
+  private static func check(_ password: String, email: String?, nickname: String) throws(ServiceError) {
+    do throws(ServiceError) {
+      try PasswordRules.check(password, email: email, nickname: nickname)
+    } catch {
+      guard case .invalid(let input) = error else { throw error }
+      throw .malformed([InputFlaw("/newPassword", input)])
+    }
   }
 }
