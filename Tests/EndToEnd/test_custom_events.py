@@ -5,6 +5,7 @@ import json
 import pytest
 
 from harness.client import new_id
+from harness.times import later
 
 TYPE_BYTES = 128
 BODY_BYTES = 64 * 1024
@@ -211,3 +212,25 @@ def test_changes_and_silent_events_in_bulk(anna, ben, room):
     assert [result.get("code") for result in results[2:]] == ["invalid_field", "unknown_field"]
     shown = ben.get(room.message(id))
     assert (shown["data"], shown["silent"], ben.unread(room)) == (2, True, 0)
+
+
+def test_null_is_data_in_an_edit_in_bulk_and_elsewhere_the_same_as_none(anna, room):
+    id = new_id()
+    results = anna.ingest([
+        {"op": "message.send", "roomId": room.id, "id": id, "type": "position", "data": 1},
+        {"op": "message.edit", "roomId": room.id, "id": id, "data": None},
+        {"op": "message.send", "roomId": room.id, "id": new_id(), "text": "tea", "data": None},
+    ])
+    assert [result["status"] for result in results] == [201, 200, 201]
+    assert anna.get(room.message(id))["data"] is None
+
+
+def test_the_author_changes_the_data_of_a_scheduled_message(anna, room):
+    event, plain = (f"{room.path}/scheduled-messages/{new_id()}" for _ in range(2))
+    anna.put(event, {"type": "order", "data": {"state": "new"}, "sendAt": later(hours=1)})
+    anna.put(plain, {"text": "tea", "sendAt": later(hours=1)})
+    assert anna.patch(event, {"data": {"state": "paid"}})["data"] == {"state": "paid"}
+    assert anna.get(event)["data"] == {"state": "paid"}
+    anna.patch(event, {"data": None})
+    assert anna.get(event)["data"] is None
+    anna.refused("custom_type_missing", "PATCH", plain, {"data": 1})
