@@ -171,8 +171,25 @@ struct LegalHoldSpecs {
     let other = LegalHold(.user(alice), reason: "cases 7 and 8")
     #expect(try decide(holds, .place(other)) == .recordAgain([.legalHoldPlaced(other)]))
     #expect(throws: Rejection.legalHoldNotFound) { try decide(holds, .lift(.room(RoomID(alice.uuid)))) }
-    #expect(try decide(holds, .lift(.user(alice))) == .record([.legalHoldLifted(alice.uuid)]))
-    holds.lift(alice.uuid)
+    #expect(try decide(holds, .lift(.user(alice))) == .record([.legalHoldLifted(.on(.user(alice)))]))
+    holds.lift(.on(.user(alice)))
+    #expect(holds == LegalHolds())
+  }
+
+  @Test("on a user and on a room with the same ID are two holds")
+  func sameID() throws {
+    let room = LegalHold(.room(RoomID(alice.uuid)), reason: "case 8")
+    #expect(LegalHolds.Command.place(hold).fingerprint != LegalHolds.Command.place(room).fingerprint)
+    #expect(LegalHolds.Command.lift(hold.target).fingerprint != LegalHolds.Command.lift(room.target).fingerprint)
+    var holds = LegalHolds()
+    holds.place(hold, .at(1))
+    #expect(try decide(holds, .place(room)) == .record([.legalHoldPlaced(room)]))
+    holds.place(room, .at(2))
+    holds.lift(.on(hold.target))
+    #expect(Array(holds.entries.keys) == [room.target])
+    holds.place(hold, .at(4))
+    // A record of an earlier version.
+    holds.lift(.onID(alice.uuid))
     #expect(holds == LegalHolds())
   }
 

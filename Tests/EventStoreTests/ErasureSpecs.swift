@@ -179,8 +179,10 @@ struct ErasureRuleTests {
 struct PendingErasuresTests {
   private let room = ErasureHarness.room
 
-  private func hold(_ kind: UInt16, _ target: UUIDBytes) -> (RecordEnvelope, String) {
-    (ErasureHarness.envelope(kind, .server, .zero, by: nil, subject: target), kind == 210 ? "why" : "")
+  private func hold(_ kind: UInt16, _ target: LegalHold.Target) -> (RecordEnvelope, String) {
+    // The field `target_kind`.
+    let payload = if case .user = target { "\u{8}\u{1}" } else { "\u{8}\u{2}" }
+    return (ErasureHarness.envelope(kind, .server, .zero, by: nil, subject: target.id), payload)
   }
 
   @Test("deleted users are pending until they are erased")
@@ -205,7 +207,11 @@ struct PendingErasuresTests {
     let other = UUIDBytes(high: 2, low: 7)
     try harness.append([(ErasureHarness.envelope(121, .room, other, by: nil, subject: ben.uuid), "added")])
     try harness.appendLife(of: ben, "b")
-    for (target, held) in [(anna.uuid, [anna]), (room, [anna, ben]), (other, [ben]), (ErasureHarness.notes, [])] {
+    let cases: [(LegalHold.Target, [UserID])] = [
+      (.user(anna), [anna]), (.room(RoomID(room)), [anna, ben]), (.room(RoomID(other)), [ben]),
+      (.room(RoomID(ErasureHarness.notes)), []), (.room(RoomID(anna.uuid)), []),
+    ]
+    for (target, held) in cases {
       try harness.append([hold(210, target), hold(210, target)])
       let waiting = try PendingErasures(in: harness.log)
       #expect(waiting.held == Set(held) && Set(waiting.users.keys) == Set([anna, ben]).subtracting(held))

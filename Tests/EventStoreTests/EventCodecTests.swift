@@ -192,7 +192,7 @@ struct EventCodecTests {
   private func withoutPayload(_ event: ChatEvent, kind: UInt16) -> ChatEvent {
     switch event {
     case .user(_, .devices(.removed)), .user(_, .account(.disabled)), .user(_, .account(.enabled)), .user(_, .blocks),
-      .user(_, .deletion(.deleted)), .server(.legalHoldLifted),
+      .user(_, .deletion(.deleted)),
       .room(_, .lifecycle(.archived)), .room(_, .lifecycle(.restored)),
       .room(_, .lifecycle(.deleted)), .room(_, .sharing(.inviteRevoked)), .room(_, .members(.left)),
       .room(_, .members(.removed)),
@@ -208,6 +208,7 @@ struct EventCodecTests {
       .room(room, .reports(.resolved(report, nil)))
     case .user(let user, .logins(.identityUnlinked(_, let linked))):
       .user(user, .logins(.identityUnlinked(nil, linked: linked)))
+    case .server(.legalHoldLifted(let lift)): .server(.legalHoldLifted(.onID(lift.id)))
     case .user(let user, _): .user(user, .erased(kind: kind))
     case .room(let room, _): .room(room, .erased(kind: kind))
     case .workspace(let workspace, _): .workspace(workspace, .erased(kind: kind))

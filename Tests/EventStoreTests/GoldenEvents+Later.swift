@@ -31,7 +31,7 @@ private let everything = MessageContent(
 /// The kinds that were added after the first messages: workspaces, threads, media and others.
 let laterEvents: [ChatEvent] =
   userEvents + roomEvents + messageEvents + workspaceEvents + unlinking + reportEvents + blocking
-  + [reportOfDeletedMessage] + presence + push + [quoting] + deletion + customData + contacts
+  + [reportOfDeletedMessage] + presence + push + [quoting] + deletion + customData + contacts + holds
 
 private let userEvents: [ChatEvent] = [
   .user(alice, .account(.profileChanged(ProfileEdit(nickname: "Alice", picture: .set(picture))))),
@@ -87,7 +87,7 @@ private let deletion: [ChatEvent] = [
   .user(alice, .deletion(.erased(Erasure(deletion: LogPosition(300), erasedRecords: 512, keptRecords: 2)))),
   .server(.legalHoldPlaced(LegalHold(.user(bob), reason: "case 7"))),
   .server(.legalHoldPlaced(LegalHold(.room(room), reason: "case 8"))),
-  .server(.legalHoldLifted(room.uuid)),
+  .server(.legalHoldLifted(.onID(room.uuid))),
   .room(room, .annotations(.reactionRemoved(message, at: .room(300), by: bob, emoji: ""))),
   .user(alice, .sessions(.ended(golden(10), .accountDeleted))),
 ]
@@ -97,6 +97,9 @@ private let customData: [ChatEvent] = [
   .room(room, .lifecycle(.edited(RoomEdit(custom: #"{"color":"red"}"#)))),
   .room(room, .lifecycle(.edited(RoomEdit(custom: "")))),
 ]
+
+/// The first records of lifted holds did not say which hold it was.
+private let holds: [ChatEvent] = [.server(.legalHoldLifted(.on(.user(bob))))]
 
 private let presence: [ChatEvent] = [
   .user(alice, .account(.preferencesSet(PreferencesEdit(sharesPresence: false)))),

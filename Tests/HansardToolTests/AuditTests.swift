@@ -81,7 +81,7 @@ struct AuditTests {
   private static let deletionEvents: [ChatEvent] = [
     .user(user, .deletion(.deleted)),
     .user(user, .deletion(.erased(Erasure(deletion: LogPosition(1), erasedRecords: 2, keptRecords: 1)))),
-    .server(.legalHoldPlaced(LegalHold(.user(user), reason: "case 7"))), .server(.legalHoldLifted(user.uuid)),
+    .server(.legalHoldPlaced(LegalHold(.user(user), reason: "case 7"))), .server(.legalHoldLifted(.on(.user(user)))),
   ]
 
   private static let laterRoomEvents: [RoomEvent] = [
@@ -396,7 +396,7 @@ extension ChatEvent {
   fileprivate var hasNoPayload: Bool {
     switch self {
     case .user(_, .devices(.removed)), .user(_, .account(.disabled)), .user(_, .account(.enabled)), .user(_, .blocks),
-      .user(_, .deletion(.deleted)), .server(.legalHoldLifted),
+      .user(_, .deletion(.deleted)),
       .room(_, .lifecycle(.archived)), .room(_, .lifecycle(.restored)),
       .room(_, .lifecycle(.deleted)), .room(_, .sharing(.inviteRevoked)), .room(_, .members(.left)),
       .room(_, .members(.removed)),

@@ -23,12 +23,46 @@ package struct LegalHold: Sendable, Hashable {
   }
 
   package var fingerprint: Fingerprint {
-    Fingerprint(.text("legal-hold.place"), .id(target.id), .text(reason))
+    Fingerprint(.text("legal-hold.place"), .text(target.kind), .id(target.id), .text(reason))
+  }
+
+  /// Which hold was lifted.
+  package enum Lift: Sendable, Hashable {
+    case on(Target)
+    /// The hold on the user or the room with this ID. Earlier versions did not record which; there was only one then.
+    case onID(UUIDBytes)
+
+    package var id: UUIDBytes {
+      switch self {
+      case .on(let target): target.id
+      case .onID(let id): id
+      }
+    }
+
+    package var targets: [Target] {
+      switch self {
+      case .on(let target): [target]
+      case .onID(let id): [.user(UserID(id)), .room(RoomID(id))]
+      }
+    }
+
+    package var fingerprint: Fingerprint {
+      switch self {
+      case .on(let target): Fingerprint(.text("legal-hold.lift"), .text(target.kind), .id(target.id))
+      case .onID(let id): Fingerprint(.text("legal-hold.lift"), .id(id))
+      }
+    }
   }
 }
 
-extension Fingerprint {
-  static func legalHoldLift(_ target: UUIDBytes) -> Fingerprint { Fingerprint(.text("legal-hold.lift"), .id(target)) }
+extension LegalHold.Target {
+  /// A user and a room can have the same ID.
+  fileprivate var kind: String {
+    switch self {
+    case .user: "user"
+    case .room: "room"
+    }
+  }
 }
 
 /// The legal holds that are in force. There is at most one for each user and room.
@@ -43,8 +77,7 @@ package struct LegalHolds: Sendable, Equatable {
     }
   }
 
-  /// By the ID of the user or the room.
-  package private(set) var entries: [UUIDBytes: Entry] = [:]
+  package private(set) var entries: [LegalHold.Target: Entry] = [:]
 
   package init() {}
 
@@ -57,7 +90,7 @@ package struct LegalHolds: Sendable, Equatable {
     package var fingerprint: Fingerprint {
       switch self {
       case .place(let hold): hold.fingerprint
-      case .lift(let target): .legalHoldLift(target.id)
+      case .lift(let target): LegalHold.Lift.on(target).fingerprint
       }
     }
   }
@@ -74,8 +107,8 @@ package struct LegalHolds: Sendable, Equatable {
     case .place(let hold):
       return try place(hold, under: context.command, isErased: isErased(hold.target))
     case .lift(let target):
-      guard let entry = entries[target.id], entry.hold.target == target else { throw .legalHoldNotFound }
-      return .record([.legalHoldLifted(target.id)])
+      guard entries[target] != nil else { throw .legalHoldNotFound }
+      return .record([.legalHoldLifted(.on(target))])
     }
   }
 
@@ -85,7 +118,7 @@ package struct LegalHolds: Sendable, Equatable {
   ) throws(Rejection) -> Decision<ServerEvent> {
     try TextRules.legalHoldReason(hold.reason)
     guard !isErased else { throw .alreadyErased }
-    if let entry = entries[hold.target.id] {
+    if let entry = entries[hold.target] {
       if entry.hold == hold, key == nil { return .alreadyDone(entry.placed) }
       return .recordAgain([.legalHoldPlaced(hold)])
     }
@@ -96,8 +129,10 @@ package struct LegalHolds: Sendable, Equatable {
   // MARK: Evolve
 
   package mutating func place(_ hold: LegalHold, _ stamp: Stamp) {
-    entries[hold.target.id] = Entry(hold: hold, placed: stamp)
+    entries[hold.target] = Entry(hold: hold, placed: stamp)
   }
 
-  package mutating func lift(_ target: UUIDBytes) { entries[target] = nil }
+  package mutating func lift(_ lift: LegalHold.Lift) {
+    for target in lift.targets { entries[target] = nil }
+  }
 }

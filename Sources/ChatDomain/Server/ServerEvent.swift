@@ -8,8 +8,7 @@ package enum ServerEvent: Sendable, Equatable {
   case signingKeyRotated(generation: UInt32)
   /// What the hold is about is not erased until the hold is lifted.
   case legalHoldPlaced(LegalHold)
-  /// The hold on the user or the room with this ID.
-  case legalHoldLifted(UUIDBytes)
+  case legalHoldLifted(LegalHold.Lift)
   /// The payload was erased; the kind number is kept.
   case erased(kind: UInt16)
 }
@@ -20,7 +19,7 @@ extension ServerEvent {
     switch self {
     case .signingKeyRotated: .signingKeyRotation
     case .legalHoldPlaced(let hold): hold.fingerprint
-    case .legalHoldLifted(let id): .legalHoldLift(id)
+    case .legalHoldLifted(let lift): lift.fingerprint
     case .pushOutcomesRecorded, .erased: nil
     }
   }

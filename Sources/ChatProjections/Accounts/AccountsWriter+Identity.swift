@@ -79,8 +79,8 @@ extension AccountsWriter {
       ).run(Int64(generation), stamp)
     case .legalHoldPlaced(let hold):
       try LegalHoldRows(database).place(hold, stamp)
-    case .legalHoldLifted(let target):
-      try LegalHoldRows(database).lift(target)
+    case .legalHoldLifted(let lift):
+      try LegalHoldRows(database).lift(lift)
     case .pushOutcomesRecorded, .erased:
       break
     }

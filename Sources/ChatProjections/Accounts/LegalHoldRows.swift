@@ -27,27 +27,39 @@ struct LegalHoldRows {
           isRoom INTEGER NOT NULL,
           reason TEXT NOT NULL,
           placedPosition INTEGER NOT NULL,
-          placedTime INTEGER NOT NULL
+          placedTime INTEGER NOT NULL,
+          PRIMARY KEY (targetId, isRoom)
         ) STRICT, WITHOUT ROWID
         """)
   }
 
   func place(_ hold: LegalHold, _ stamp: Stamp) throws {
-    let isRoom = if case .room = hold.target { true } else { false }
     try CachedStatement(
       database,
       "INSERT OR REPLACE INTO legalHold (targetId, isRoom, reason, placedPosition, placedTime) VALUES (?, ?, ?, ?, ?)"
-    ).run(hold.target.id, isRoom, hold.reason, stamp)
+    ).run(hold.target.id, hold.target.isRoom, hold.reason, stamp)
   }
 
-  func lift(_ target: UUIDBytes) throws {
-    try CachedStatement(database, "DELETE FROM legalHold WHERE targetId = ?").run(target)
+  func lift(_ lift: LegalHold.Lift) throws {
+    for target in lift.targets {
+      try CachedStatement(database, "DELETE FROM legalHold WHERE targetId = ? AND isRoom = ?")
+        .run(target.id, target.isRoom)
+    }
   }
 
   static func read(_ row: inout RowReader) throws -> LegalHolds.Entry {
     let id = try row.uuid()
     let target: LegalHold.Target = try row.number() == 0 ? .user(UserID(id)) : .room(RoomID(id))
     return try LegalHolds.Entry(hold: LegalHold(target, reason: row.text()), placed: row.stamp())
+  }
+}
+
+extension LegalHold.Target {
+  fileprivate var isRoom: Bool {
+    switch self {
+    case .user: false
+    case .room: true
+    }
   }
 }
 
@@ -64,9 +76,9 @@ extension AccountsQueries {
   }
 
   /// Nil if the target is not held.
-  package func legalHold(on target: UUIDBytes) throws -> LegalHolds.Entry? {
-    try CachedStatement(database, "SELECT \(LegalHoldRows.columns) FROM legalHold WHERE targetId = ?")
-      .first(target, read: LegalHoldRows.read)
+  package func legalHold(on target: LegalHold.Target) throws -> LegalHolds.Entry? {
+    try CachedStatement(database, "SELECT \(LegalHoldRows.columns) FROM legalHold WHERE targetId = ? AND isRoom = ?")
+      .first(target.id, target.isRoom, read: LegalHoldRows.read)
   }
 
   func holdState() throws -> LegalHolds {

@@ -319,7 +319,7 @@ extension DecisionState {
       switch event {
       case .signingKeyRotated(let generation): signingKeys.rotate(to: generation, at: recorded.stamp)
       case .legalHoldPlaced(let hold): holds.place(hold, recorded.stamp)
-      case .legalHoldLifted(let target): holds.lift(target)
+      case .legalHoldLifted(let lift): holds.lift(lift)
       case .pushOutcomesRecorded, .erased: break
       }
       serverVersion = recorded.version

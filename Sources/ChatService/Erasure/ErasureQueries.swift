@@ -90,6 +90,6 @@ extension ChatService {
 
   /// Nil if the target is not held.
   package func legalHold(on target: LegalHold.Target) async throws(ServiceError) -> LegalHolds.Entry? {
-    try await accounts { try $0.legalHold(on: target.id) }
+    try await accounts { try $0.legalHold(on: target) }
   }
 }

@@ -2,29 +2,26 @@ package import ChatDomain
 package import ChatPrimitives
 package import EventLog
 
-/// The deleted accounts of a log whose erasure is not complete. The tools read them from the envelopes of the whole log,
-/// because the read models are not needed for that. The server has them in a read model.
+/// The deleted accounts of a log whose erasure is not complete. The tools read them from the whole log, because the read
+/// models are not needed for that. The server has them in a read model.
 package struct PendingErasures: Sendable, Equatable {
   /// The users who can be erased, and where their accounts were deleted.
   package private(set) var users: [UserID: LogPosition] = [:]
-  /// The users whose erasure waits for a legal hold: on them, or on a room in which they did something, or in which
-  /// something was done to them.
+  /// The users whose erasure waits for a legal hold: on them, or on a room in which they are `RoomParticipants`.
   package private(set) var held: Set<UserID> = []
 
   /// - Parameter progress: called with the last position that was read.
-  /// - Throws: the errors of `BlockSource.block(containing:)`.
-  package init(
-    in source: some BlockSource, progress: (LogPosition) -> Void = { _ in }
-  ) throws(LogError) {
-    var targets: Set<UUIDBytes> = []
+  /// - Throws: the errors of `BlockSource.block(containing:)`, and `CodecError` for a hold that cannot be read.
+  package init(in source: some BlockSource, progress: (LogPosition) -> Void = { _ in }) throws {
+    var holds = LegalHolds()
     var position = LogPosition.first
     while position <= source.head {
       let block = try source.block(containing: position)
-      for record in block.records where record.position <= source.head { note(record, &targets) }
+      for record in block.records where record.position <= source.head { try note(record, &holds) }
       position = block.last.next
       progress(block.last)
     }
-    for target in targets { try hold(target, in: source) }
+    for target in holds.entries.keys { try hold(target, in: source) }
     for user in held { users[user] = nil }
   }
 
@@ -43,27 +40,24 @@ package struct PendingErasures: Sendable, Equatable {
     return false
   }
 
-  private mutating func note(_ record: LogRecord, _ targets: inout Set<UUIDBytes>) {
+  private mutating func note(_ record: LogRecord, _ holds: inout LegalHolds) throws(CodecError) {
     // Kind numbers are unique over all kinds of streams.
     let envelope = record.envelope
     if envelope.kind == ErasureRule.userDeleted { users[UserID(envelope.stream)] = record.position }
     if envelope.kind == ErasureRule.userErased { users[UserID(envelope.stream)] = nil }
-    guard let target = envelope.subject else { return }
-    if envelope.kind == ErasureRule.legalHoldPlaced { targets.insert(target) }
-    if envelope.kind == ErasureRule.legalHoldLifted { targets.remove(target) }
+    guard [ErasureRule.legalHoldPlaced, ErasureRule.legalHoldLifted].contains(envelope.kind) else { return }
+    let recorded = try EventCodec.decode(record)
+    switch recorded.event {
+    case .server(.legalHoldPlaced(let hold)): holds.place(hold, recorded.stamp)
+    case .server(.legalHoldLifted(let lift)): holds.lift(lift)
+    case .user, .room, .workspace, .server: break
+    }
   }
 
-  /// The ID of a target can be that of a user and of a room. Then both are held.
-  private mutating func hold(_ target: UUIDBytes, in source: some BlockSource) throws(LogError) {
-    if users[UserID(target)] != nil { held.insert(UserID(target)) }
-    var blocks = StreamBlocks(source, stream: target, from: .first, through: source.head)
-    while let block = try blocks.next() {
-      for envelope in block.records.map(\.envelope)
-      where envelope.stream == target && envelope.streamKind == StreamKind.room.rawValue {
-        for user in [envelope.actor, envelope.subject].compactMap({ $0 }).map(UserID.init) where users[user] != nil {
-          held.insert(user)
-        }
-      }
+  private mutating func hold(_ target: LegalHold.Target, in source: some BlockSource) throws(LogError) {
+    switch target {
+    case .user(let user): if users[user] != nil { held.insert(user) }
+    case .room(let room): held.formUnion(try RoomParticipants.users(of: room, in: source).filter { users[$0] != nil })
     }
   }
 }

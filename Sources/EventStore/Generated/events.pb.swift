@@ -1359,6 +1359,20 @@ nonisolated struct Hansard_V1_LegalHoldPlaced: Sendable {
   init() {}
 }
 
+/// Kind 211. Subject: the user or the room.
+nonisolated struct Hansard_V1_LegalHoldLifted: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 user, 2 room. Earlier versions left this out; then the hold on the user or the room with that ID was lifted.
+  var targetKind: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// Kind 300. Actor: the creator.
 nonisolated struct Hansard_V1_WorkspaceCreated: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -3699,6 +3713,36 @@ nonisolated extension Hansard_V1_LegalHoldPlaced: SwiftProtobuf.Message, SwiftPr
   static func ==(lhs: Hansard_V1_LegalHoldPlaced, rhs: Hansard_V1_LegalHoldPlaced) -> Bool {
     if lhs.targetKind != rhs.targetKind {return false}
     if lhs.reason != rhs.reason {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_LegalHoldLifted: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".LegalHoldLifted"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}target_kind\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.targetKind) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.targetKind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.targetKind, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_LegalHoldLifted, rhs: Hansard_V1_LegalHoldLifted) -> Bool {
+    if lhs.targetKind != rhs.targetKind {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

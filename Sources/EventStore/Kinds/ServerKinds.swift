@@ -48,48 +48,83 @@ extension ServerEvent {
     read: { (body: Hansard_V1_LegalHoldPlaced, reader) in .legalHoldPlaced(try reader.legalHold(body)) })
 
   private static let legalHoldLiftedKind = Kind<Self>(
-    211, "legal-hold.lifted",
+    211, "legal-hold.lifted", .disclosed,
     write: { event, output in
-      guard case .legalHoldLifted(let target) = event else { return }
-      output.write(subject: target)
+      guard case .legalHoldLifted(let lift) = event else { return }
+      output.write(subject: lift.id, Hansard_V1_LegalHoldLifted.with(lift), shows: lift.shownFields)
     },
-    readEnvelope: { reader in .legalHoldLifted(try reader.subject(UserID.self).uuid) })
+    readErasable: { (body: Hansard_V1_LegalHoldLifted?, reader) in .legalHoldLifted(try reader.legalHoldLift(body)) })
 }
 
 extension LegalHold {
+  fileprivate var shownFields: ShownFields { target.shownFields + [("reason", .text(reason))] }
+}
+
+extension LegalHold.Lift {
   fileprivate var shownFields: ShownFields {
-    switch target {
-    case .user(let user): [("user", .text(user.description)), ("reason", .text(reason))]
-    case .room(let room): [("room", .text(room.description)), ("reason", .text(reason))]
+    switch self {
+    case .on(let target): target.shownFields
+    case .onID(let id): [("userOrRoom", .text(UserID(id).description))]
+    }
+  }
+}
+
+extension LegalHold.Target {
+  /// The values of `target_kind`.
+  fileprivate static let userNumber: UInt32 = 1
+  fileprivate static let roomNumber: UInt32 = 2
+
+  fileprivate var number: UInt32 {
+    switch self {
+    case .user: Self.userNumber
+    case .room: Self.roomNumber
+    }
+  }
+
+  fileprivate var shownFields: ShownFields {
+    switch self {
+    case .user(let user): [("user", .text(user.description))]
+    case .room(let room): [("room", .text(room.description))]
     }
   }
 }
 
 extension Hansard_V1_LegalHoldPlaced {
-  /// The values of `target_kind`.
-  fileprivate static let user: UInt32 = 1
-  fileprivate static let room: UInt32 = 2
-
   fileprivate static func with(_ hold: LegalHold) -> Self {
     .with {
-      switch hold.target {
-      case .user: $0.targetKind = user
-      case .room: $0.targetKind = room
-      }
+      $0.targetKind = hold.target.number
       $0.reason = hold.reason
+    }
+  }
+}
+
+extension Hansard_V1_LegalHoldLifted {
+  fileprivate static func with(_ lift: LegalHold.Lift) -> Self {
+    .with {
+      switch lift {
+      case .on(let target): $0.targetKind = target.number
+      case .onID: break
+      }
     }
   }
 }
 
 extension PayloadReader {
   fileprivate func legalHold(_ body: Hansard_V1_LegalHoldPlaced) throws(CodecError) -> LegalHold {
-    if body.targetKind == Hansard_V1_LegalHoldPlaced.user {
-      return LegalHold(.user(try subject(UserID.self)), reason: body.reason)
+    LegalHold(try holdTarget(body.targetKind), reason: body.reason)
+  }
+
+  fileprivate func legalHoldLift(_ body: Hansard_V1_LegalHoldLifted?) throws(CodecError) -> LegalHold.Lift {
+    guard let body, body.targetKind != 0 else { return .onID(try subject(UserID.self).uuid) }
+    return .on(try holdTarget(body.targetKind))
+  }
+
+  private func holdTarget(_ number: UInt32) throws(CodecError) -> LegalHold.Target {
+    switch number {
+    case LegalHold.Target.userNumber: return .user(try subject(UserID.self))
+    case LegalHold.Target.roomNumber: return .room(try subject(RoomID.self))
+    default: throw failure(.malformedPayload, "\(number) is not a kind of target")
     }
-    guard body.targetKind == Hansard_V1_LegalHoldPlaced.room else {
-      throw failure(.malformedPayload, "\(body.targetKind) is not a kind of target")
-    }
-    return LegalHold(.room(try subject(RoomID.self)), reason: body.reason)
   }
 }
 
