@@ -24,6 +24,7 @@ package final class ChatService: Sendable {
   let gate: SessionGate
   let scheduleObserver = ScheduleObserver()
   let erasureObserver = ErasureObserver()
+  let heldRooms = DeletedHeldRooms()
   package let rules: AccountRules
   let quotas: Quotas
   package let signingKeys: SigningKeys

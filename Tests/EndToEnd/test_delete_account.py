@@ -140,6 +140,41 @@ def test_the_read_models_are_the_same_after_a_rebuild(own_world):
     room = anna.room("Tea", ben)
     sent = [anna.send(room, f"cup {number}") for number in range(5)]
     anna.patch(room.message(sent[0]["id"]), {"text": "another cup"})
+def test_a_hold_on_a_room_outlives_the_room(world):
+    service = world.admin
+    for is_placed_first in (True, False):
+        anna, ben, carol = world.account("Annabella"), world.user("Ben"), world.user("Carol")
+        room = anna.room("Tea", ben)
+        anna.send(room, "evidence")
+        hold = f"/v1/admin/legal-holds/rooms/{room.id}"
+        if is_placed_first:
+            service.put(hold, {"reason": "case 7"})
+        anna.delete(room.path)
+        if not is_placed_first:
+            service.put(hold, {"reason": "case 7"})
+        assert delete_me(anna)["state"] == "held"
+        # Ben was a member, but did nothing.
+        assert service.delete(f"/v1/admin/users/{ben.id}")["state"] == "held"
+        assert service.delete(f"/v1/admin/users/{carol.id}")["state"] != "held"
+        service.delete(hold)
+        assert erasure(world, anna.id)["state"] != "held" != erasure(world, ben.id)["state"]
+
+
+def test_a_user_and_a_room_with_the_same_id_have_two_holds(world):
+    anna, service = world.account("Annabella"), world.admin
+    of_user, of_room = (f"/v1/admin/legal-holds/{kind}/{anna.id}" for kind in ("users", "rooms"))
+    service.put(of_user, {"reason": "case 7"})
+    service.put(of_room, {"reason": "case 8"})
+    listed = service.get("/v1/admin/legal-holds", limit=2)["legalHolds"]
+    assert [(each["userId"], each["roomId"], each["reason"]) for each in listed] == [
+        (None, anna.id, "case 8"), (anna.id, None, "case 7")]
+    delete_me(anna)
+    service.delete(of_room)
+    assert erasure(world, anna.id)["state"] == "held"
+    service.delete(of_user)
+    assert erasure(world, anna.id)["state"] != "held"
+
+
     ben.put(f"{room.message(sent[1]['id'])}/reactions/👍")
     delete_me(anna)
     wait_for_texts(ben, room, [""] * 5)

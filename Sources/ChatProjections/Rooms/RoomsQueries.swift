@@ -132,7 +132,7 @@ package struct RoomsQueries: ReadModelQueries {
   }
 
   /// Whether the room existed and was deleted.
-  func isDeleted(_ room: RoomID) throws -> Bool {
+  package func isDeleted(_ room: RoomID) throws -> Bool {
     try CachedStatement(database, "SELECT 1 FROM deletedRoom WHERE id = ?").exists(room)
   }
 

@@ -70,7 +70,8 @@ extension ChatService {
     return try await isHeld(row.user, under: holds) ? .held : .running
   }
 
-  /// Whether a hold in force is on the user, or on a room of which the user was ever a member.
+  /// Whether a hold in force is on the user, or on a room of which the user was ever a member. A deleted room may be held
+  /// too; the read models have no members of it, so the log is read.
   func isHeld(_ user: UserID, under holds: [LegalHolds.Entry]) async throws(ServiceError) -> Bool {
     var held: [RoomID] = []
     for entry in holds {
@@ -80,7 +81,11 @@ extension ChatService {
       }
     }
     guard !held.isEmpty else { return false }
-    return try await rooms { [held] rooms in try held.contains { try rooms.hasBeenMember(user, of: $0) } }
+    let (isMember, deleted) = try await rooms { [held] rooms in
+      (try held.contains { try rooms.hasBeenMember(user, of: $0) }, try held.filter { try rooms.isDeleted($0) })
+    }
+    if isMember { return true }
+    return try await heldRooms.contains(user, in: deleted, of: self)
   }
 
   /// The newest first.
