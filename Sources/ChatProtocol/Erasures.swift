@@ -23,7 +23,8 @@ public struct DeleteAccountRequest: RequestObject {
 /// A deleted account, and how far its erasure is.
 public struct AccountErasure: ResponseObject {
   public var userId: UserID
-  /// `running`, `held` (a legal hold makes it wait) or `complete`.
+  /// `running`, `held` (a legal hold makes it wait), `delayed` (the last attempt failed; the server tries again) or
+  /// `complete`.
   public var state: String
   public var deletedAt: Timestamp
   /// Null until the erasure is complete.

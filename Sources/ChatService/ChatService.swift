@@ -25,6 +25,7 @@ package final class ChatService: Sendable {
   let scheduleObserver = ScheduleObserver()
   let erasureObserver = ErasureObserver()
   let heldRooms = DeletedHeldRooms()
+  let delayedErasures = DelayedErasures()
   package let rules: AccountRules
   let quotas: Quotas
   package let signingKeys: SigningKeys

@@ -12,9 +12,11 @@ struct EraserTests {
   /// Stands for the part that rewrites the log.
   private final class Records: RecordErasing {
     let withdrawals = Atomic(0)
+    let fails = Atomic(false)
 
     func erasedRecords(of user: UserID, deleted deletion: LogPosition) async throws(ServiceError) -> Erasure? {
-      Erasure(deletion: deletion, erasedRecords: 3, keptRecords: 1)
+      if fails.load(ordering: .relaxed) { throw .failed("the disk") }
+      return Erasure(deletion: deletion, erasedRecords: 3, keptRecords: 1)
     }
 
     func withdrawAll() { withdrawals.add(1, ordering: .relaxed) }
@@ -77,6 +79,40 @@ struct EraserTests {
     #expect(progress == .complete(Erasure(deletion: row.state.deleted.position, erasedRecords: 3, keptRecords: 1)))
     #expect(try await fixture.chat.collectMedia() == 0, "the file is still there")
     await eraser.stop()
+    try fixture.close()
+  }
+
+  @Test("an erasure that failed is delayed, and tried again")
+  func delayed() async throws {
+    let fixture = try await ServiceFixture()
+    let (alice, _) = try await conversation(fixture)
+    let records = Records()
+    records.fails.store(true, ordering: .relaxed)
+    let eraser = Eraser(fixture.chat, records: records, logger: logger) { _ in
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    _ = try await fixture.chat.deleteAccount(of: alice, by: service, command: nil)
+    try await wait { try await fixture.chat.erasure(of: alice).progress == .delayed }
+    records.fails.store(false, ordering: .relaxed)
+    try await wait { try await isComplete(alice, fixture) }
+    await eraser.stop()
+    try fixture.close()
+  }
+
+  @Test("a hold on a room waits for those who were in it, although the room was deleted")
+  func deletedRoom() async throws {
+    let fixture = try await ServiceFixture()
+    let (alice, bob) = try await conversation(fixture)
+    let carol = try await fixture.user(3)
+    _ = try await fixture.chat.performRoom(room, .lifecycle(.delete), by: Principal(user: alice))
+    let hold = LegalHold(.room(room), reason: "case 7")
+    _ = try await fixture.chat.placeLegalHold(hold, by: service, command: nil)
+    for user in [alice, bob, carol] {
+      _ = try await fixture.chat.deleteAccount(of: user, by: service, command: nil)
+      #expect(try await fixture.chat.erasure(of: user).progress == (user == carol ? .running : .held))
+    }
+    _ = try await fixture.chat.liftLegalHold(on: hold.target, by: service, command: nil)
+    #expect(try await fixture.chat.erasure(of: alice).progress == .running)
     try fixture.close()
   }
 

@@ -214,6 +214,7 @@ def test_no_file_has_anything_of_the_user(own_world, words):
     assert done["erasedRecords"] > 0 and done["position"] > 0
     own_world.server.stop()
     files = [path for path in own_world.server.data.rglob("*") if path.is_file()]
+    unused, kept = unused_views(own_world.server.data / "views", message)
     assert files
     for path in files:
         content = path.read_bytes()
@@ -221,6 +222,7 @@ def test_no_file_has_anything_of_the_user(own_world, words):
             assert word.encode() not in content, f"{path} has {word}"
     assert ben_is_found(files)
     own_world.server.start()
+    assert not any(path.exists() for path in unused) and all(path.exists() for path in kept)
     assert "ben's own words" in ben.texts(room)
 
 
@@ -233,4 +235,18 @@ def upload(person: Api, name: str) -> dict:
     response = person.request(
         "POST", "/v1/media", data=encoded("png"), headers={"Content-Type": "image/png"}, params={"name": name})
     assert response.status_code == 201, response.text
+def unused_views(views, word: str) -> tuple[list, list]:
+    """Files that no server of this version reads, with a text of the user, and others that are not its own."""
+    current = next(path.name for path in views.glob("timeline-v*.sqlite"))
+    unused = [views / name for name in (
+        "timeline-v1.sqlite", "timeline-v1.sqlite-wal", "rooms-v999.sqlite", "push-v1.sqlite", f"{current}.aside",
+        f"{current}.aside-2-wal")]
+    for path in unused:
+        path.write_text(word)
+    directory, foreign = views / f"{current}.aside-3", views / "notes-v1.sqlite"
+    directory.mkdir()
+    foreign.write_text("somebody's")
+    return unused, [directory, foreign, views / current]
+
+
     return response.json()

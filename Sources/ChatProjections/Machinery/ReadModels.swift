@@ -10,9 +10,11 @@ package final class ReadModels: Sendable {
   /// The read models that requests wait for. Every command checks how far they are behind.
   private let awaited: [any LogFollower]
   let feed: any EventFeed
+  private let directory: String
 
-  private init(_ all: [any LogFollower], feed: any EventFeed) {
+  private init(_ all: [any LogFollower], feed: any EventFeed, directory: String) {
     self.all = all
+    self.directory = directory
     awaited = all.filter(\.isAwaited)
     self.feed = feed
   }
@@ -25,7 +27,7 @@ package final class ReadModels: Sendable {
     func follower<P: Projection>(_ projection: P.Type) throws -> any LogFollower {
       try ProjectionRunner<P>.open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger)
     }
-    return ReadModels(try Projections.all.map { try follower($0) }, feed: feed)
+    return ReadModels(try Projections.all.map { try follower($0) }, feed: feed, directory: directory)
   }
 
   /// The read model of a projection, which must be in `Projections.all`.
@@ -122,6 +124,13 @@ package final class ReadModels: Sendable {
     var areEmpty = try await search.read { try $0.isClean() }
     for follower in all where try await !follower.emptyWriteAheadLog() { areEmpty = false }
     return areEmpty
+  }
+
+  /// Removes the files of other schema versions, and those that were moved aside. Call it when `waitForAll` has returned.
+  /// An earlier version of the server builds its files again.
+  /// - Parameter projections: those whose files can be in the directory.
+  package func removeUnusedFiles(of projections: [any Projection.Type]) throws {
+    try UnusedFiles(in: directory, of: projections).remove()
   }
 
   /// Stops the threads and closes the files. Stops every read model even if one fails, and throws the first error.

@@ -131,6 +131,7 @@ extension AccountErasure {
     switch progress {
     case .held: state = "held"
     case .running: state = "running"
+    case .delayed: state = "delayed"
     case .complete(let erasure):
       state = "complete"
       erased = row.state.erased.map {

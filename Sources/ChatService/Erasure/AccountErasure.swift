@@ -17,6 +17,8 @@ struct AccountErasure {
   private static let portion = BulkStream.chunkCommands
   /// How long the read models may take to apply a step. After that, the erasure begins again.
   private static let readModelMilliseconds = 600_000
+  /// How long readers may keep removed rows in the files, in milliseconds. After that, the erasure is tried again.
+  private static let cleanMilliseconds = 60_000
   /// The time between two looks at what the read models remove in the background.
   private static let pause = Duration.milliseconds(100)
 
@@ -26,6 +28,8 @@ struct AccountErasure {
   let registered: LogPosition
   /// Nil leaves the log as it is, and the erasure incomplete.
   let records: (any RecordErasing)?
+  /// Those whose unused files are removed.
+  let projections: [any Projection.Type]
 
   /// What others see goes first. The files and the log wait while a legal hold is in force.
   /// - Parameter uploads: the SHA-256 of each file that the user uploaded, if an earlier run has erased the writings. No
@@ -91,13 +95,27 @@ struct AccountErasure {
     return true
   }
 
-  /// Waits until no read model has anything of the user, also not in its write-ahead log.
+  /// Waits until no read model has anything of the user, also not in its write-ahead log, and removes the files of read
+  /// models that are no longer used.
   private func waitForReadModels() async throws(ServiceError) {
-    let head = chat.store.head
+    let (models, head) = (chat.readModels, chat.store.head)
     try await chat.failing {
-      try await chat.readModels.waitForAll(head, timeoutMilliseconds: Self.readModelMilliseconds)
-      while try await !chat.readModels.search.read({ try $0.isClean() }) { try await Task.sleep(for: Self.pause) }
-      while try await !chat.readModels.emptyWriteAheadLogs() { try await Task.sleep(for: Self.pause) }
+      try await models.waitForAll(head, timeoutMilliseconds: Self.readModelMilliseconds)
+      try models.removeUnusedFiles(of: projections)
+    }
+    let deadline = ContinuousClock.now + .milliseconds(Self.cleanMilliseconds)
+    try await wait(until: deadline) { try await models.search.read { try $0.isClean() } }
+    try await wait(until: deadline) { try await models.emptyWriteAheadLogs() }
+  }
+
+  private func wait(
+    until deadline: ContinuousClock.Instant, for isClean: @Sendable () async throws -> Bool
+  ) async throws(ServiceError) {
+    while try await !chat.failing(isClean) {
+      guard ContinuousClock.now < deadline else {
+        throw .failed("readers kept removed rows in the files of the read models for \(Self.cleanMilliseconds) ms")
+      }
+      try await chat.failing { try await Task.sleep(for: Self.pause) }
     }
   }
 

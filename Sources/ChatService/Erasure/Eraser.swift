@@ -1,6 +1,6 @@
 import ChatDomain
 import ChatPrimitives
-import ChatProjections
+package import ChatProjections
 package import Logging
 import Synchronization
 
@@ -34,9 +34,11 @@ package final class Eraser: Sendable {
   /// Starts at once.
   /// - Parameters:
   ///   - records: removes the payloads from the log. Nil leaves them, and the erasures incomplete.
+  ///   - projections: those whose unused files are removed.
   ///   - sleep: returns after that many milliseconds, or throws if its task is cancelled.
   package init(
-    _ chat: ChatService, records: (any RecordErasing)?, logger: Logger,
+    _ chat: ChatService, records: (any RecordErasing)?, projections: [any Projection.Type] = Projections.all,
+    logger: Logger,
     sleep: @escaping @Sendable (Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
   ) {
     // One pending wake is enough: it is taken before the erasures are looked up.
@@ -54,7 +56,7 @@ package final class Eraser: Sendable {
         var pause = Self.firstPauseMilliseconds
         while !Task.isCancelled {
           do throws(ServiceError) {
-            try await Self.eraseAll(chat, records, &uploads, held, logger)
+            try await Self.eraseAll(chat, records, projections, &uploads, held, logger)
             break
           } catch {
             if Task.isCancelled { return }
@@ -81,8 +83,8 @@ package final class Eraser: Sendable {
   /// Those that are not complete afterwards are tried again when an account is deleted or a hold lifted, and when `wake`
   /// is called.
   private static func eraseAll(
-    _ chat: ChatService, _ records: (any RecordErasing)?, _ uploads: inout [UserID: Set<[UInt8]>],
-    _ held: HeldErasures, _ logger: Logger
+    _ chat: ChatService, _ records: (any RecordErasing)?, _ projections: [any Projection.Type],
+    _ uploads: inout [UserID: Set<[UInt8]>], _ held: HeldErasures, _ logger: Logger
   ) async throws(ServiceError) {
     var position = LogPosition.origin
     var failure: ServiceError?
@@ -96,7 +98,8 @@ package final class Eraser: Sendable {
       for (row, registered) in page {
         position = row.state.deleted.position
         let erasure = AccountErasure(
-          chat: chat, user: row.user, deleted: position, registered: registered, records: records)
+          chat: chat, user: row.user, deleted: position, registered: registered, records: records,
+          projections: projections)
         let metadata: Logger.Metadata = ["user": "\(row.user)"]
         do throws(ServiceError) {
           let outcome = try await erasure.run(&uploads[row.user])
@@ -108,9 +111,11 @@ package final class Eraser: Sendable {
           case .held, .unfinished:
             logger.debug("the erasure of a deleted account is not complete yet", metadata: metadata)
           }
+          chat.delayedErasures.remove(row.user)
         } catch {
           // The others need not wait for this one.
           failure = error
+          chat.delayedErasures.insert(row.user)
         }
       }
     }

@@ -7,6 +7,8 @@ package enum ErasureProgress: Sendable, Hashable {
   /// A legal hold makes it wait. Nobody sees what the user wrote, but the log and the files have it.
   case held
   case running
+  /// The last attempt failed. The server tries again.
+  case delayed
   case complete(Erasure)
 }
 
@@ -67,7 +69,8 @@ extension ChatService {
     of row: ErasureRow, under holds: [LegalHolds.Entry]
   ) async throws(ServiceError) -> ErasureProgress {
     if let erasure = row.erasure { return .complete(erasure) }
-    return try await isHeld(row.user, under: holds) ? .held : .running
+    if try await isHeld(row.user, under: holds) { return .held }
+    return delayedErasures.contains(row.user) ? .delayed : .running
   }
 
   /// Whether a hold in force is on the user, or on a room of which the user was ever a member. A deleted room may be held

@@ -1,23 +1,15 @@
 import ChatDomain
 import ChatPrimitives
+import ChatProjections
+import ChatPush
 import ChatService
 import EventLog
 import EventStore
 import Logging
 import NIOPosix
-import Synchronization
 
 /// Erases deleted accounts while the server runs: what others see, the files, and the records of the log.
 final class ErasureService: Sendable {
-  /// Calls the record eraser, which exists later than the log, when a segment was sealed.
-  final class SealObserver: Sendable {
-    private let receiver = Mutex<(@Sendable () -> Void)?>(nil)
-
-    func connect(_ receiver: @escaping @Sendable () -> Void) { self.receiver.withLock { $0 = receiver } }
-
-    func call() { receiver.withLock { $0 }?() }
-  }
-
   private struct Records: RecordErasing {
     let eraser: RecordEraser
 
@@ -33,8 +25,9 @@ final class ErasureService: Sendable {
   private let records: RecordEraser
   private let eraser: Eraser
 
-  init(_ chat: ChatService, _ log: EmbeddedLog, _ sealing: SealObserver, logger: Logger) {
-    let box = WakeBox()
+  /// - Parameter sealing: called when a segment was sealed.
+  init(_ chat: ChatService, _ log: EmbeddedLog, _ sealing: LateReceiver, logger: Logger) {
+    let finishing = LateReceiver()
     records = RecordEraser(
       log,
       roll: {
@@ -46,23 +39,15 @@ final class ErasureService: Sendable {
             logger.warning("a segment could not be ended for an erasure", metadata: ["error": "\(error)"])
           }
         }
-      }, onFinished: { box.wake() },
+      }, onFinished: { finishing.call() },
       onFailure: { error in
         logger.warning(
           "deleted users could not be erased from the log; the server tries again", metadata: ["error": "\(error)"])
       })
-    eraser = Eraser(chat, records: Records(eraser: records), logger: logger)
-    box.connect(eraser)
+    eraser = Eraser(
+      chat, records: Records(eraser: records), projections: Projections.all + [PushProjection.self], logger: logger)
+    finishing.connect { [eraser] in eraser.wake() }
     sealing.connect { [records] in records.segmentSealed() }
-  }
-
-  /// Wakes the eraser, which is made after the record eraser.
-  private final class WakeBox: Sendable {
-    private let eraser = Mutex<Eraser?>(nil)
-
-    func connect(_ eraser: Eraser) { self.eraser.withLock { $0 = eraser } }
-
-    func wake() { eraser.withLock { $0 }?.wake() }
   }
 
   /// How many erasures wait for a legal hold to be lifted.

@@ -35,7 +35,7 @@ struct ServeMetrics: Sendable {
   }
 
   /// The options of the log, which knows no metrics.
-  func logOptions(_ sealing: ErasureService.SealObserver, _ logger: Logger) -> LogOptions {
+  func logOptions(_ sealing: LateReceiver, _ logger: Logger) -> LogOptions {
     let failures = factory.counter(.sealFailures)
     var options = LogOptions(onSealingFailure: { error in
       failures.increment()

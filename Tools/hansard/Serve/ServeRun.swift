@@ -47,7 +47,7 @@ struct ServeRun {
     pushingTo push: PushDestination?, _ certificate: TLSConfiguration?, _ metrics: ServeMetrics
   ) async throws {
     let logger = settings.log.logger()
-    let sealing = ErasureService.SealObserver()
+    let sealing = LateReceiver()
     let log = try EmbeddedLog.open(directory: settings.data, options: metrics.logOptions(sealing, logger))
     report(log.recovery, to: logger)
     let gate = StartGate()
@@ -108,7 +108,7 @@ struct ServeRun {
 
   /// Opens the data, then lets requests in.
   private func start(
-    _ log: EmbeddedLog, _ sealing: ErasureService.SealObserver, pushingTo push: PushDestination?, _ gate: StartGate,
+    _ log: EmbeddedLog, _ sealing: LateReceiver, pushingTo push: PushDestination?, _ gate: StartGate,
     _ configuration: HansardServer.Configuration, _ logger: Logger
   ) async throws -> Running {
     let opened = try await open(log, gate, configuration, logger)

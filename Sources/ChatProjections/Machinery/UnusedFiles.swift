@@ -1,0 +1,47 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The files of read models that no server of this version reads: those of other schema versions, and those that were
+/// moved aside. Nothing is removed from them, so they still have what was deleted since. A read model can be built again
+/// from the log, so they can be deleted.
+struct UnusedFiles {
+  let directory: String
+  /// The names of the files in use, by the name of their projection.
+  private let inUse: [String: String]
+
+  init(in directory: String, of projections: [any Projection.Type]) {
+    self.directory = directory
+    inUse = Dictionary(
+      uniqueKeysWithValues: projections.map { ($0.name, ProjectionFile($0, in: directory).name) })
+  }
+
+  /// Removes them. A directory stays, because its files may be somebody's.
+  func remove() throws(ProjectionError) {
+    let entries = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    for entry in entries where isUnused(entry) {
+      let path = "\(directory)/\(entry)"
+      var status = stat()
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { continue }
+      guard unlink(path) == 0 || errno == ENOENT else {
+        let reason = String(cString: strerror(errno))
+        throw ProjectionError(.fileFailed, "a file that is no longer used cannot be removed: \(reason)", file: path)
+      }
+    }
+  }
+
+  /// A file of a read model has the name `<projection>-v<version>.sqlite`, with suffixes for its companions and copies.
+  private func isUnused(_ entry: String) -> Bool {
+    guard let separator = entry.range(of: "-v"), let current = inUse[String(entry[..<separator.lowerBound])] else {
+      return false
+    }
+    let version = entry[separator.upperBound...].prefix { $0.isASCII && $0.isNumber }
+    let rest = entry[version.endIndex...]
+    guard !version.isEmpty, rest.hasPrefix(".sqlite") else { return false }
+    return !entry.hasPrefix(current) || entry.dropFirst(current.count).hasPrefix(".aside")
+  }
+}
