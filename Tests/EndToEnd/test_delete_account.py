@@ -67,6 +67,11 @@ def test_a_retry_gets_the_first_response(world):
     for body in (BODY, {"currentPassword": "wrong horse battery"}):
         assert delete_me(anna, body, 200, key=key)["position"] == first["position"]
     assert world.admin.delete(f"/v1/admin/users/{anna.id}", expect=200)["position"] == first["position"]
+    acting = world.acting_as(anna.id)
+    for headers in ({}, {"key": new_id()}):
+        assert acting.call("DELETE", "/v1/me", {}, expect=200, **headers)["position"] == first["position"]
+    acting.refused("user_not_found", "GET", "/v1/me")
+    acting.refused("user_not_found", "PATCH", "/v1/me", {"nickname": "Late"})
     assert erasure(world, anna.id)["position"] == first["position"] <= head
 
 
