@@ -113,16 +113,16 @@ extension AccountsQueries {
 
   /// - Parameter cursor: `next` of the page before; nil for the first.
   package func erasures(after cursor: LogPosition? = nil, limit: Int) throws -> ErasurePage {
-    let found = try CachedStatement(
-      database,
-      """
-      SELECT \(Erasures.columns) FROM erasure INDEXED BY erasure_by_deletion WHERE deletedPosition < ?
-      ORDER BY deletedPosition DESC LIMIT ?
-      """
-    ).all(cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit + 1, read: Erasures.read)
-    let erasures = Array(found.prefix(limit))
-    return ErasurePage(
-      erasures: erasures, next: found.count > limit ? erasures.last?.state.deleted.position : nil)
+    let page = try NewestFirst(after: cursor, limit: limit, position: { $0.state.deleted.position }) { before, count in
+      try CachedStatement(
+        database,
+        """
+        SELECT \(Erasures.columns) FROM erasure INDEXED BY erasure_by_deletion WHERE deletedPosition < ?
+        ORDER BY deletedPosition DESC LIMIT ?
+        """
+      ).all(before, count, read: Erasures.read)
+    }
+    return ErasurePage(erasures: page.rows, next: page.next)
   }
 
   /// Those that are not complete, the oldest deletion first.

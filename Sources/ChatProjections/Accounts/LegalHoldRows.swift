@@ -23,7 +23,7 @@ struct LegalHoldRows {
     try database.execute(
       sql: """
         CREATE TABLE legalHold (
-          targetId BLOB PRIMARY KEY NOT NULL,
+          targetId BLOB NOT NULL,
           isRoom INTEGER NOT NULL,
           reason TEXT NOT NULL,
           placedPosition INTEGER NOT NULL,
@@ -67,12 +67,13 @@ extension AccountsQueries {
   /// - Parameter cursor: `next` of the page before; nil for the first.
   package func legalHolds(after cursor: LogPosition? = nil, limit: Int) throws -> LegalHoldPage {
     // There are at most `Limits.legalHolds` rows, so sorting needs no index.
-    let found = try CachedStatement(
-      database,
-      "SELECT \(LegalHoldRows.columns) FROM legalHold WHERE placedPosition < ? ORDER BY placedPosition DESC LIMIT ?"
-    ).all(cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit + 1, read: LegalHoldRows.read)
-    let holds = Array(found.prefix(limit))
-    return LegalHoldPage(holds: holds, next: found.count > limit ? holds.last?.placed.position : nil)
+    let page = try NewestFirst(after: cursor, limit: limit, position: { $0.placed.position }) { before, count in
+      try CachedStatement(
+        database,
+        "SELECT \(LegalHoldRows.columns) FROM legalHold WHERE placedPosition < ? ORDER BY placedPosition DESC LIMIT ?"
+      ).all(before, count, read: LegalHoldRows.read)
+    }
+    return LegalHoldPage(holds: page.rows, next: page.next)
   }
 
   /// Nil if the target is not held.
