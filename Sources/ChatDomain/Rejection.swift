@@ -109,7 +109,6 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
 
   // MARK: Limits
   case tooManyDevices = "too_many_devices"
-  case deletionTooLarge = "deletion_too_large"
   case tooManyMembers = "too_many_members"
   case tooManyInvites = "too_many_invites"
   case invitesExhausted = "invites_exhausted"

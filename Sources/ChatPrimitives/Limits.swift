@@ -28,8 +28,8 @@ public enum Limits {
   public static let freshIDTokenMilliseconds: Int64 = 10 * 60 * 1000
   /// Bytes of the reason for a legal hold.
   public static let legalHoldReasonBytes = 2 * 1024
-  /// The most events with which an account is deleted, in one command: the ends of sessions, memberships, invites and
-  /// pending messages. They fit into one block of the log.
+  /// The most events of one command that deletes an account: the ends of sessions, memberships, invites and pending
+  /// messages. They fit into one block of the log. A larger deletion has several commands.
   public static let deletionEvents = 10_000
   /// Legal holds that are in force at the same time.
   public static let legalHolds = 10_000

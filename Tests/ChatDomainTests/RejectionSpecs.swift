@@ -133,15 +133,6 @@ struct RejectionSpecs {
 
   private static let ofDeletion: Ways = [
     .legalHoldNotFound: { hold(.lift(.user(alice))) },
-    .deletionTooLarge: {
-      do throws(Rejection) {
-        try UserDecider.checkDeletion(events: Limits.deletionEvents)
-        try UserDecider.checkDeletion(events: Limits.deletionEvents + 1)
-        return nil
-      } catch {
-        return error
-      }
-    },
     .legalHoldReasonMalformed: { hold(.place(LegalHold(.user(alice), reason: ""))) },
     .alreadyErased: { hold(.place(LegalHold(.user(alice), reason: "case 7")), isErased: true) },
     .tooManyLegalHolds: {

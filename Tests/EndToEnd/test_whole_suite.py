@@ -9,12 +9,12 @@ pytestmark = pytest.mark.alone
 
 # Codes that no response of the tests can have. A command fails with `shutting_down` once the writer is closed, which
 # happens after the last connection is closed, or if it waits in an ingest whose connection is cut. `log_too_long` needs
-# a log that takes 50 seconds to read; `PushExplainerTests` and `PushHandlersSpecs` test it. `too_many_legal_holds` and
-# `deletion_too_large` need 10,000 holds or memberships; `RejectionSpecs` tests them. The others are only at
+# a log that takes 50 seconds to read; `PushExplainerTests` and `PushHandlersSpecs` test it. `too_many_legal_holds`
+# needs 10,000 holds; `RejectionSpecs` tests it. The others are only at
 # the end of a stream, or in the responses of Socket.IO, which have another form and their own tests.
 IN_NO_RESPONSE = {
     "shutting_down", "log_too_long", "reader_too_slow", "too_many_commands", "authentication_timeout", "invalid_frame",
-    "frame_too_large", "too_many_legal_holds", "deletion_too_large",
+    "frame_too_large", "too_many_legal_holds",
 } | OF_SOCKET_IO
 
 

@@ -101,11 +101,6 @@ extension UserDecider {
       revision: user.revision)
   }
 
-  /// - Parameter events: the number of events of the whole command, with those of rooms and workspaces.
-  package static func checkDeletion(events: Int) throws(Rejection) {
-    guard events <= Limits.deletionEvents else { throw .deletionTooLarge }
-  }
-
   /// An access token alone is not enough, because a deletion cannot be undone.
   private func requireRightToDelete(_ user: User, _ proof: LoginProof) throws(Rejection) {
     if context.isByService { return }

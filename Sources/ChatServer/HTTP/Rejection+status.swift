@@ -21,8 +21,7 @@ extension Rejection {
       .tooManyBans, .tooManyPins, .tooManyChannels, .tooManyDirectRooms, .tooManyWorkspaceMembers, .tooManyInvitations,
       .identityInUse,
       .tooManyIdentities, .lastLogin, .invitesExhausted, .tooManyReactions, .passwordMissing, .scheduledMessageSettled,
-      .tooManyScheduledMessages, .tooManyBlockedUsers, .tooManyReports, .tooManyLegalHolds, .alreadyErased,
-      .deletionTooLarge:
+      .tooManyScheduledMessages, .tooManyBlockedUsers, .tooManyReports, .tooManyLegalHolds, .alreadyErased:
       .conflict
     case .revisionMismatch: .preconditionFailed
     case .quotaExceeded: .tooManyRequests
@@ -155,11 +154,6 @@ extension Rejection {
     case .reportNoteTooLong: "The note of a resolution can have at most \(Limits.reportNoteBytes) bytes."
     case .legalHoldReasonMalformed:
       "A legal hold needs a reason with a visible character and at most \(Limits.legalHoldReasonBytes) bytes."
-    case .deletionTooLarge:
-      """
-      The account is in too many rooms, or has too many invites and pending messages, to be deleted at once: that needs \
-      more than \(Limits.deletionEvents) events. Leave rooms, revoke invites or cancel messages, then try again.
-      """
     case .tooManyLegalHolds: "There can be at most \(Limits.legalHolds) legal holds. Lift one."
     case .tooManyReports:
       """

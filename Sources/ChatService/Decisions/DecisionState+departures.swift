@@ -1,33 +1,60 @@
-import ChatDomain
+package import ChatDomain
 import ChatPrimitives
 
 extension DecisionState {
-  /// The events of all rooms and workspaces when an account is deleted. Reads everything in memory, because nothing else
-  /// is complete: the user may have invites in rooms that the user has left. A deletion is rare.
-  func departures(of user: UserID) -> [ChatEvent] {
+  /// The events of one command when an account is deleted: what ends in rooms and workspaces, and then `own`, the events of
+  /// the user's stream. A command has at most `Limits.deletionEvents`, because it must fit into one block of the log. If
+  /// there are more, only a part of what ends, without `own`. The next command has the next part.
+  func deletionEvents(of user: UserID, own: [ChatEvent]) -> [ChatEvent] {
+    Self.firstPart(of: departures(of: user), own: own, limit: Limits.deletionEvents)
+  }
+
+  /// - Parameter groups: events that must be in one command. No group has more than `limit`.
+  package static func firstPart(of groups: [[ChatEvent]], own: [ChatEvent], limit: Int) -> [ChatEvent] {
     var events: [ChatEvent] = []
-    var deleted: Set<WorkspaceID> = []
-    for (id, withdrawn) in affected(workspaces.compactMapValues { $0.state.workspace?.withdrawal(of: user) }) {
-      events += withdrawn.map { .workspace(id, $0) }
-      if withdrawn == [.lifecycle(.deleted)] { deleted.insert(id) }
+    for group in groups {
+      if events.count + group.count > limit { return events }
+      events += group
     }
-    for (id, withdrawn) in affected(rooms.compactMapValues { $0.state.room?.withdrawal(of: user) }) {
-      // The channels of a deleted workspace are deleted below. Its direct rooms stay.
+    return events.count + own.count > limit ? events : events + own
+  }
+
+  /// What happens in all rooms and workspaces when an account is deleted, with a group for each. Workspaces come last,
+  /// because the members of a channel are members of its workspace. Reads everything in memory, because nothing else is
+  /// complete: the user may have invites in rooms that the user has left. A deletion is rare.
+  private func departures(of user: UserID) -> [[ChatEvent]] {
+    var ofWorkspaces: [[ChatEvent]] = []
+    var deleted: Set<WorkspaceID> = []
+    for (id, withdrawn) in affected(workspaces, { $0.state.workspace?.withdrawal(of: user) }) {
+      var events = withdrawn.map { ChatEvent.workspace(id, $0) }
+      if withdrawn == [.lifecycle(.deleted)] {
+        deleted.insert(id)
+        events += (channels(of: id) ?? []).map { .room($0, .lifecycle(.deleted)) }
+      }
+      ofWorkspaces.append(events)
+    }
+    var ofRooms: [[ChatEvent]] = []
+    for (id, withdrawn) in affected(rooms, { $0.state.room?.withdrawal(of: user) }) {
+      // The channels of a deleted workspace are deleted with it. Its direct rooms stay.
       if let room = rooms[id]?.state.room, room.kind != .direct, let workspace = room.workspace,
         deleted.contains(workspace)
       {
         continue
       }
-      events += withdrawn.map { .room(id, $0) }
+      ofRooms.append(withdrawn.map { .room(id, $0) })
     }
-    for workspace in deleted.sorted() {
-      events += (channels(of: workspace) ?? []).map { .room($0, .lifecycle(.deleted)) }
-    }
-    return events
+    return ofRooms + ofWorkspaces
   }
 
-  /// In the order of their IDs, so that the same command gives the same events.
-  private func affected<Entity, Event>(_ withdrawals: [ID<Entity>: [Event]]) -> [(key: ID<Entity>, value: [Event])] {
-    withdrawals.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
+  /// In the order of their IDs, so that the same command gives the same events. Visits each state in place: copying the
+  /// dictionary would take the writer's thread longer than reading it.
+  private func affected<Entity, State, Event>(
+    _ states: [ID<Entity>: State], _ withdrawal: (State) -> [Event]?
+  ) -> [(key: ID<Entity>, value: [Event])] {
+    var affected: [(key: ID<Entity>, value: [Event])] = []
+    for (id, state) in states {
+      if let events = withdrawal(state), !events.isEmpty { affected.append((id, events)) }
+    }
+    return affected.sorted { $0.key < $1.key }
   }
 }

@@ -100,8 +100,8 @@ extension DecisionState {
     case .record(let decided, _), .recordAgain(let decided):
       var events = decided.map { ChatEvent.user(user, $0) }
       if case .deletion(.deleteAccount) = command {
-        events = departures(of: user) + events
-        try UserDecider.checkDeletion(events: events.count)
+        // A deletion is never refused by a quota.
+        return record(deletionEvents(of: user, own: events), creates: decision.creates, request.context, next)
       }
       if case .devices(.set(let device, let description)) = command {
         events += UserDecider.movedTokens(to: device, description, of: user, self)

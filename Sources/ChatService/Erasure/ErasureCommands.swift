@@ -31,14 +31,30 @@ extension ChatService {
     case .identity(let identity): shown = .identity(identity)
     case nil: shown = .service
     }
-    return try await performUser(.deletion(.deleteAccount(proof: shown)), by: principal, command: command)
+    return try await inParts { () async throws(ServiceError) in
+      try await performUser(.deletion(.deleteAccount(proof: shown)), by: principal, command: command)
+    }
   }
 
   /// Deletes an account in the name of a service.
   package func deleteAccount(
     of user: UserID, by service: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {
-    try await perform(Request(service, .user(user, .deletion(.deleteAccount(proof: .service))), command: command))
+    try await inParts { () async throws(ServiceError) in
+      try await perform(Request(service, .user(user, .deletion(.deleteAccount(proof: .service))), command: command))
+    }
+  }
+
+  /// Repeats the command until the account is deleted: one command ends at most `Limits.deletionEvents` memberships and
+  /// other things. If the server stops in between, a retry continues.
+  private func inParts(
+    _ perform: () async throws(ServiceError) -> ChatOutcome
+  ) async throws(ServiceError) -> ChatOutcome {
+    while true {
+      let outcome = try await perform()
+      if case .user(_, .deletion)? = outcome.events.last?.event { return outcome }
+      if !outcome.isNew { return outcome }
+    }
   }
 
   // MARK: - Legal holds
