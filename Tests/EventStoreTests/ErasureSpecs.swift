@@ -149,7 +149,7 @@ struct ErasureRuleTests {
     try harness.close()
   }
 
-  @Test("in a room that was deleted with the account, everything of the user goes")
+  @Test("the name of a room that was deleted with the account goes")
   func roomOfOnlyMember() throws {
     let harness = try ErasureHarness()
     let (anna, ben) = (ErasureHarness.anna, ErasureHarness.ben)
@@ -170,6 +170,51 @@ struct ErasureRuleTests {
         rule.erases(ErasureHarness.envelope(100, .room, stream, by: anna), of: anna.uuid)
       }
       #expect(erases(notes) && !erases(room) && !erases(other) && !erases(UUIDBytes(high: 2, low: 8)))
+    }
+    try harness.close()
+  }
+}
+
+@Suite("A deletion whose records are in several blocks")
+struct DividedDeletionTests {
+  @Test("a room that was deleted with the account is recognised")
+  func divided() throws {
+    let harness = try ErasureHarness()
+    let (anna, notes, room) = (ErasureHarness.anna, ErasureHarness.notes, ErasureHarness.room)
+    // Sealing can put them into several blocks.
+    try harness.append([(ErasureHarness.envelope(104, .room, room, by: ErasureHarness.ben), "")])
+    try harness.append([(ErasureHarness.envelope(104, .room, notes, by: anna), "")])
+    try harness.append([(ErasureHarness.envelope(12, .user, anna.uuid, by: anna, subject: notes), "")])
+    let position = try harness.append([(ErasureHarness.envelope(50, .user, anna.uuid, by: anna), "")])
+    let rule = try ErasureRule([anna.uuid: position], in: harness.log)
+    func erases(_ stream: UUIDBytes) -> Bool {
+      rule.erases(ErasureHarness.envelope(100, .room, stream, by: anna), of: anna.uuid)
+    }
+    #expect(erases(notes) && !erases(room))
+    #expect(!rule.erases(ErasureHarness.envelope(121, .room, notes, by: anna), of: anna.uuid))
+    try harness.close()
+  }
+
+  @Test("the name of a channel stays if its workspace remains")
+  func channels() throws {
+    let harness = try ErasureHarness()
+    let (anna, notes, office) = (ErasureHarness.anna, ErasureHarness.notes, UUIDBytes(high: 4, low: 1))
+    // The field `workspace_id`.
+    let payload = "\u{1a}\u{10}" + String(decoding: office.bytes, as: UTF8.self)
+    try harness.append([(ErasureHarness.envelope(100, .room, notes, by: anna), payload)])
+    for workspace in [nil, office] {
+      let ended: [(RecordEnvelope, String)] =
+        workspace.map { [(ErasureHarness.envelope(302, .workspace, $0, by: anna), "")] } ?? []
+      let position = try harness.append(
+        ended + [
+          (ErasureHarness.envelope(104, .room, notes, by: anna), ""),
+          (ErasureHarness.envelope(50, .user, anna.uuid, by: anna), ""),
+        ])
+      let rule = try ErasureRule([anna.uuid: position], in: harness.log)
+      let creation = ErasureHarness.envelope(100, .room, notes, by: anna)
+      #expect(rule.erases(creation, of: anna.uuid) == (workspace != nil))
+      // Another user's record, so that the commands do not look like one.
+      try harness.append([(ErasureHarness.envelope(130, .room, ErasureHarness.room, by: ErasureHarness.ben), "hi")])
     }
     try harness.close()
   }

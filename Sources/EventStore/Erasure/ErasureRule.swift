@@ -1,6 +1,7 @@
 package import ChatDomain
 package import ChatPrimitives
 package import EventLog
+import SwiftProtobuf
 
 /// Which payloads an erasure removes; see decision 0041.
 ///
@@ -26,15 +27,23 @@ package struct ErasureRule: Sendable {
     325, 326, 327,
   ]
 
-  /// The rooms and workspaces that were deleted with each user, because nobody else was in them. Nobody depends on what
-  /// the user recorded there.
+  private static let roomCreated: UInt16 = 100
+  /// The kinds with the name and topic of a room or a workspace.
+  static let withNames: Set<UInt16> = [roomCreated, 101, 103, 300, 301]
+
+  /// The rooms and workspaces that were deleted with each user, because nobody else was in them. Nobody needs the names
+  /// that the user gave them. Who joined and left them is kept, because former members have rows that come from that.
   private let deletedWith: [UUIDBytes: Set<UUIDBytes>]
 
   /// - Parameter deletions: where the account of each user was deleted.
   init(_ deletions: [UUIDBytes: LogPosition], in source: some BlockSource) throws(LogError) {
     var deletedWith: [UUIDBytes: Set<UUIDBytes>] = [:]
     for (user, position) in deletions {
-      deletedWith[user] = Self.streamsDeleted(with: position, in: try source.block(containing: position).records)
+      let deleted = try Self.streamsDeleted(with: position, in: source)
+      for stream in deleted {
+        if try Self.isChannel(stream, ofWorkspaceOutside: deleted, in: source, before: position) { continue }
+        deletedWith[user, default: []].insert(stream)
+      }
     }
     self.deletedWith = deletedWith
   }
@@ -43,18 +52,50 @@ package struct ErasureRule: Sendable {
     if envelope.streamKind == StreamKind.user.rawValue {
       return envelope.stream == user && envelope.kind != Self.userErased
     }
-    return Self.withContent.contains(envelope.kind) || deletedWith[user]?.contains(envelope.stream) == true
+    if Self.withContent.contains(envelope.kind) { return true }
+    return Self.withNames.contains(envelope.kind) && deletedWith[user]?.contains(envelope.stream) == true
   }
 
-  /// The records of a command are in one block, and the deletion of the account is its last one.
-  private static func streamsDeleted(with position: LogPosition, in block: [LogRecord]) -> Set<UUIDBytes> {
-    guard let deletion = block.first(where: { $0.position == position })?.envelope else { return [] }
-    let streams = block.lazy.filter { record in
-      record.position < position && [roomDeleted, workspaceDeleted].contains(record.envelope.kind)
-        && record.envelope.actor == deletion.actor && record.envelope.service == deletion.service
-        && record.envelope.command == deletion.command && record.envelope.time == deletion.time
-    }.map(\.envelope.stream)
-    return Set(streams)
+  /// A channel's creation says in which workspace it was. If the workspace remains, its members' rows depend on that, and
+  /// the channel's name belongs to the workspace.
+  private static func isChannel(
+    _ room: UUIDBytes, ofWorkspaceOutside deleted: Set<UUIDBytes>, in source: some BlockSource, before end: LogPosition
+  ) throws(LogError) -> Bool {
+    var blocks = StreamBlocks(source, stream: room, from: .first, through: end)
+    while let block = try blocks.next() {
+      guard let creation = block.records.first(where: { $0.envelope.stream == room && $0.envelope.kind == roomCreated })
+      else { continue }
+      guard let payload = creation.payload.retained, let body = try? Hansard_V1_RoomCreated(serializedBytes: payload),
+        let workspace = UUIDBytes(bytes: Array(body.workspaceID))
+      else { return false }
+      return !deleted.contains(workspace)
+    }
+    return false
+  }
+
+  /// The records of a command follow each other, and the deletion of the account is the last one. They are written as one
+  /// block, but sealing divides the segment into other blocks.
+  private static func streamsDeleted(
+    with position: LogPosition, in source: some BlockSource
+  ) throws(LogError) -> Set<UUIDBytes> {
+    var streams: Set<UUIDBytes> = []
+    var deletion: RecordEnvelope?
+    var end = position.next
+    while end > .first {
+      let block = try source.block(containing: LogPosition(end.value - 1))
+      for record in block.records.reversed() where record.position < end {
+        let envelope = record.envelope
+        guard isOfSameCommand(envelope, deletion ?? envelope) else { return streams }
+        deletion = deletion ?? envelope
+        if [roomDeleted, workspaceDeleted].contains(envelope.kind) { streams.insert(envelope.stream) }
+      }
+      end = block.first
+    }
+    return streams
+  }
+
+  private static func isOfSameCommand(_ one: RecordEnvelope, _ other: RecordEnvelope) -> Bool {
+    one.actor == other.actor && one.service == other.service && one.command == other.command && one.time == other.time
   }
 }
 
