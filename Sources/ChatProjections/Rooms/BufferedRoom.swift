@@ -14,7 +14,7 @@ final class BufferedRoom {
   private var hasMoved = false
   private var members: [UserID: BufferedMember] = [:]
   /// Set when the room is deleted in this batch.
-  private var deleted: (stamp: Stamp, fingerprint: Fingerprint?, workspace: WorkspaceID?)?
+  private var deleted: (stamp: Stamp, fingerprint: Fingerprint?, creator: UserID?, workspace: WorkspaceID?)?
   private var wasDeleted = false
   private var sets: [OrdinalOwner: BufferedOrdinalSet] = [:]
   /// Whether the room may have scheduled messages. Nil until it is looked up.
@@ -64,7 +64,7 @@ final class BufferedRoom {
     let unseen = members.filter { $0.value.row != nil && (!$0.value.isStored || $0.value.isStoredAsTracked) }
     members = members.filter { $0.value.isStoredAsTracked || $0.value.isStored && $0.value.row == nil }
     for member in members.values { member.dismiss() }
-    deleted = (stamp, row?.creationFingerprint, row?.workspace)
+    deleted = (stamp, row?.creationFingerprint, row?.creator, row?.workspace)
     row = nil
     sets = [:]
     return Array(unseen.keys)
@@ -133,7 +133,7 @@ final class BufferedRoom {
 
   func write(_ badges: BadgeTotals, _ database: Database) throws {
     if let deleted {
-      try writeEnd(deleted.stamp, deleted.fingerprint, database)
+      try writeEnd(deleted.stamp, deleted.fingerprint, deleted.creator, database)
     }
     if isChanged, let row {
       if wasStored { try row.update(database) } else { try row.insert(database) }
@@ -148,11 +148,13 @@ final class BufferedRoom {
     }
   }
 
-  private func writeEnd(_ stamp: Stamp, _ fingerprint: Fingerprint?, _ database: Database) throws {
+  private func writeEnd(
+    _ stamp: Stamp, _ fingerprint: Fingerprint?, _ creator: UserID?, _ database: Database
+  ) throws {
     if wasStored { try CachedStatement(database, "DELETE FROM room WHERE id = ?").run(id) }
     try CachedStatement(
-      database, "INSERT INTO deletedRoom (id, fingerprint, position, time) VALUES (?, ?, ?, ?)"
-    ).run(id, fingerprint, stamp)
+      database, "INSERT INTO deletedRoom (id, fingerprint, creator, position, time) VALUES (?, ?, ?, ?, ?)"
+    ).run(id, fingerprint, creator, stamp)
     try BulkDeletion.note(id, .room, database)
   }
 }

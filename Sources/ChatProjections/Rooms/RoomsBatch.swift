@@ -68,6 +68,10 @@ struct RoomsBatch {
       if case .blocked(let other) = event { unblocked.remove(other) }
       try Blockers.apply(event, of: user, at: position, database)
     case .deletion(.deleted):
+      // The rooms that were deleted with the account may not be written yet.
+      try flush()
+      bufferedRooms = [:]
+      try WorkspaceWriter.forgetCreations(by: user, database)
       try Profiles.forget(user, database)
       _ = try HiddenReaders.set(false, user, database)
       try ReportRows(database).forget(user)

@@ -18,6 +18,8 @@ enum RoomsTables {
       sql: """
         CREATE INDEX member_by_user_join ON member (userId, joinedPosition);
         CREATE INDEX workspaceMember_by_user ON workspaceMember (userId, joinedPosition);
+        CREATE INDEX deletedRoom_by_creator ON deletedRoom (creator) WHERE creator IS NOT NULL;
+        CREATE INDEX workspace_by_creator ON workspace (creator) WHERE creator IS NOT NULL;
         """)
     try Profiles.createTable(database)
     try RoomCustom.createTable(database)
@@ -101,6 +103,7 @@ enum RoomsTables {
     CREATE TABLE deletedRoom (
       id BLOB PRIMARY KEY NOT NULL,
       fingerprint BLOB,
+      creator BLOB,
       position INTEGER NOT NULL,
       time INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
@@ -185,6 +188,7 @@ enum RoomsTables {
       id BLOB PRIMARY KEY NOT NULL,
       version INTEGER NOT NULL,
       fingerprint BLOB,
+      creator BLOB,
       createdPosition INTEGER NOT NULL,
       createdTime INTEGER NOT NULL,
       revision INTEGER NOT NULL,

@@ -70,10 +70,10 @@ struct WorkspaceWriter {
     try run(
       """
       INSERT INTO workspace (
-        id, version, fingerprint, createdPosition, createdTime, revision, changed, memberCount, topic, name
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
-      """, id, recorded.version.value, creation?.fingerprint, recorded.stamp, recorded.position, recorded.position,
-      creation?.topic.flatMap { $0.isEmpty ? nil : $0 }, creation?.name ?? "")
+        id, version, fingerprint, creator, createdPosition, createdTime, revision, changed, memberCount, topic, name
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
+      """, id, recorded.version.value, creation?.fingerprint, creation == nil ? nil : recorded.actor, recorded.stamp,
+      recorded.position, recorded.position, creation?.topic.flatMap { $0.isEmpty ? nil : $0 }, creation?.name ?? "")
   }
 
   private func edit(_ id: WorkspaceID, _ edit: WorkspaceEdit, _ position: LogPosition) throws {
@@ -99,6 +99,22 @@ struct WorkspaceWriter {
       WHERE id = ?
       """, stamp, id)
     try BulkDeletion.note(id, .workspace, database)
+  }
+
+  /// Forgets the creations of deleted workspaces and rooms by a deleted user: they can be erased in the log. Nobody can
+  /// retry them.
+  static func forgetCreations(by user: UserID, _ database: Database) throws {
+    try CachedStatement(
+      database,
+      """
+      UPDATE workspace INDEXED BY workspace_by_creator SET fingerprint = NULL, creator = NULL
+      WHERE creator = ? AND deletedPosition IS NOT NULL
+      """
+    ).run(user)
+    try CachedStatement(
+      database,
+      "UPDATE deletedRoom INDEXED BY deletedRoom_by_creator SET fingerprint = NULL, creator = NULL WHERE creator = ?"
+    ).run(user)
   }
 
   // MARK: - Members
