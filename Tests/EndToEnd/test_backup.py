@@ -221,7 +221,8 @@ def test_damage_is_reported(stopped, tmp_path):
         file.seek(5000)
         file.write(b"damage")
     head = stat(to / "current")["head"]
-    assert "log_corrupt" in backup(data, tmp_path / "other", expect=2).errors
+    errors = backup(data, tmp_path / "other", expect=2).errors
+    assert "log_corrupt" in errors and errors.count("everything is copied again") == 1
     assert not (tmp_path / "other" / "current").exists()
     assert stat(to / "current")["head"] == head
 

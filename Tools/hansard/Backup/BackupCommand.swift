@@ -57,7 +57,8 @@ struct BackupCommand: AsyncParsableCommand {
     let copy = try folder.makeCopy(head: reader.head)
     do {
       return (copy, try DataCopy.copyLog(reader, from: data.directory, to: copy, sharingWith: previous))
-    } catch let error as LogError where error.code == .corrupt && previous != nil {
+    } catch let error as LogError where error.code == .corrupt {
+      // Once: if the log itself is damaged, the second copy fails too.
       Terminal.printError(
         "hansard: the copy is damaged, perhaps because the backup before it is, or because a user was erased meanwhile. "
           + "everything is copied again\n")
