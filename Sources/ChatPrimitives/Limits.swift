@@ -129,7 +129,7 @@ public enum Limits {
   public static let acquaintancesExamined = 2_000
   /// The rooms, and the workspaces, of a user that are compared to find out whether two users share one: those that the
   /// user joined last.
-  public static let spacesCompared = 1_000
+  public static let spacesComparedBySearch = 1_000
   /// The memberships that one search for a nickname reads to find out who shares a room or a workspace.
   public static let membershipsCompared = 20_000
   /// The rooms, or the threads, that a page of their list looks at to find those that a filter admits.

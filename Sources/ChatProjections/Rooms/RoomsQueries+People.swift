@@ -18,7 +18,7 @@ extension RoomsQueries {
   }
 
   /// Those of `others` who share a room or a workspace with the user, in the same order. Only the rooms and workspaces
-  /// that each user joined last are compared: at most `Limits.spacesCompared`.
+  /// that each user joined last are compared: at most `Limits.spacesComparedBySearch`.
   /// - Parameters:
   ///   - limit: ends the search when so many were found.
   ///   - mostExamined: the memberships of `others` that are read. The search ends when there were more.
@@ -56,16 +56,16 @@ extension RoomsQueries {
     let isRoom = try CachedStatement(database, "SELECT 1 FROM room WHERE id = ?")
     let isWorkspace = try CachedStatement(
       database, "SELECT 1 FROM workspace WHERE id = ? AND deletedPosition IS NULL")
-    let rooms = try CachedStatement(database, Self.latestRooms).all(user, Limits.spacesCompared) {
+    let rooms = try CachedStatement(database, Self.latestRooms).all(user, Limits.spacesComparedBySearch) {
       try $0.id(RoomID.self)
     }
-    let workspaces = try CachedStatement(database, Self.latestWorkspaces).all(user, Limits.spacesCompared) {
+    let workspaces = try CachedStatement(database, Self.latestWorkspaces).all(user, Limits.spacesComparedBySearch) {
       try $0.id(WorkspaceID.self)
     }
     return SharedSpaces(
       rooms: Set(try rooms.filter { try isRoom.exists($0) }),
       workspaces: Set(try workspaces.filter { try isWorkspace.exists($0) }),
-      isComplete: rooms.count < Limits.spacesCompared && workspaces.count < Limits.spacesCompared)
+      isComplete: rooms.count < Limits.spacesComparedBySearch && workspaces.count < Limits.spacesCompared)
   }
 
   /// Whether the members are at most so many, each counted once for each room and workspace.
@@ -87,13 +87,13 @@ extension RoomsQueries {
   /// - Parameter examined: adds how many memberships were read.
   private func shares(_ spaces: SharedSpaces, with other: UserID, _ examined: inout Int) throws -> Bool {
     var isShared = false
-    try CachedStatement(database, Self.latestRooms).readWhile(other, Limits.spacesCompared) {
+    try CachedStatement(database, Self.latestRooms).readWhile(other, Limits.spacesComparedBySearch) {
       isShared = spaces.rooms.contains(try $0.id())
       examined += 1
       return !isShared
     }
     if isShared { return true }
-    try CachedStatement(database, Self.latestWorkspaces).readWhile(other, Limits.spacesCompared) {
+    try CachedStatement(database, Self.latestWorkspaces).readWhile(other, Limits.spacesComparedBySearch) {
       isShared = spaces.workspaces.contains(try $0.id())
       examined += 1
       return !isShared
