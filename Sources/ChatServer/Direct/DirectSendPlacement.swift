@@ -1,9 +1,8 @@
 import NIOCore
 import NIOHTTP1
-import NIOHTTPTypesHTTP1
 
-/// Puts a `DirectSendHandler` in front of the HTTP decoder of a connection. It must be added behind the `RequestGuard`. HTTP/2
-/// streams get none: each has a task of its own anyway.
+/// Puts a `DirectSendHandler` in front of the HTTP encoder and decoder of a connection. It must be added behind the
+/// `RequestGuard`. HTTP/2 streams get none: each has a task of its own anyway.
 final class DirectSendPlacement: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = NIOAny
   typealias InboundOut = NIOAny
@@ -16,10 +15,10 @@ final class DirectSendPlacement: ChannelInboundHandler, RemovableChannelHandler 
 
   func handlerAdded(context: ChannelHandlerContext) {
     let pipeline = context.pipeline.syncOperations
-    if let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self),
+    if let encoder = try? pipeline.handler(type: HTTPResponseEncoder.self),
       let requests = try? pipeline.handler(type: RequestGuard.self)
     {
-      try? pipeline.addHandler(DirectSendHandler(requests) { [gate] in gate.directPath }, position: .before(decoder))
+      try? pipeline.addHandler(DirectSendHandler(requests) { [gate] in gate.directPath }, position: .before(encoder))
     }
     pipeline.removeHandler(context: context, promise: nil)
   }

@@ -125,6 +125,10 @@ extension ScheduledMessage {
       content.details = MessageDetails(
         replyTo: old?.replyTo, mentions: mentions, attachments: old?.attachments ?? [], custom: old?.custom)
     }
-    if let body = edit.customBody { content.details?.custom?.body = body }
+    if let body = edit.customBody, let old = content.details, var custom = old.custom {
+      custom.body = body
+      content.details = MessageDetails(
+        replyTo: old.replyTo, mentions: old.mentions, attachments: old.attachments, custom: custom)
+    }
   }
 }
