@@ -76,7 +76,11 @@ extension Rejection {
     case .emailInUse: "Another account has this email address."
     case .externalIDInUse: "Another account has this externalId."
     case .identityNotFound: "This external login is not linked to the account."
-    case .linkedLoginRequired: "Send linkedIdToken: an ID token of a login that is already linked to the account."
+    case .linkedLoginRequired:
+      """
+      Send an ID token of a login that is already linked to the account: as linkedIdToken to link another login, or as \
+      idToken to delete the account.
+      """
     case .lastLogin:
       "This is the account's only way to log in. First link another login, or set a password with a password reset."
     case .identityInUse: "This external login is linked to another account."
