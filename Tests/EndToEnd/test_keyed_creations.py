@@ -1,6 +1,8 @@
 """A creation with an Idempotency-Key and without an ID happens once."""
 
 import hashlib
+import http.client
+import json
 import uuid
 
 import pytest
@@ -39,6 +41,24 @@ def test_a_retry_under_the_key_is_the_same_creation(anna, places, what):
     given = new_id()
     assert anna.post(path, body | {"id": given}, key=key)["id"] == given, "an ID goes before the key"
     anna.refused("invalid_idempotency_key", "POST", path, body, key="té")
+
+
+def test_two_keys_are_refused(anna):
+    for keys in ((new_id(), new_id()), ("7", "7")):
+        connection = http.client.HTTPConnection("127.0.0.1", anna.server.port, timeout=60)
+        try:
+            body = json.dumps({"name": "Kettle"}).encode()
+            connection.putrequest("POST", "/v1/rooms")
+            for name, value in (
+                ("Authorization", f"Bearer {anna.token}"), ("Content-Type", "application/json"),
+                ("Content-Length", str(len(body))), *(("Idempotency-Key", key) for key in keys),
+            ):
+                connection.putheader(name, value)
+            connection.endheaders(body)
+            response = connection.getresponse()
+            assert (response.status, json.load(response)["code"]) == (400, "invalid_idempotency_key")
+        finally:
+            connection.close()
 
 
 def test_any_text_can_be_a_key(world, anna, ben):

@@ -107,10 +107,11 @@ struct HansardRequestContext: Sendable {
     }
   }
 
-  /// The `Idempotency-Key`, if there is one.
+  /// The `Idempotency-Key`, if there is one. Two headers are rejected, because a proxy may combine them into a third key.
   func command() throws -> CommandID? {
-    guard let text = request.headers[.idempotencyKey] else { return nil }
-    guard let command = CommandID(key: text) else { throw Refusal.invalidIdempotencyKey }
+    let keys = request.headers[values: .idempotencyKey]
+    guard let text = keys.first else { return nil }
+    guard keys.count == 1, let command = CommandID(key: text) else { throw Refusal.invalidIdempotencyKey }
     return command
   }
 

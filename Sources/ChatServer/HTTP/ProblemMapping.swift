@@ -112,7 +112,7 @@ struct ProblemMapping {
     case .invalidIdempotencyKey:
       self.init(
         .invalidIdempotencyKey,
-        "\(HeaderName.idempotencyKey) must have 1 to \(CommandID.keyBytes) characters of printable ASCII.")
+        "Send one \(HeaderName.idempotencyKey), with 1 to \(CommandID.keyBytes) characters of printable ASCII.")
     case .invalidIfMatch:
       self.init(.invalidIfMatch, "If-Match must be a comma-separated list of revisions in quotes, or *.")
     case .ifMatchUnsupported:
