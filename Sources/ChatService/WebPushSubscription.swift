@@ -29,16 +29,20 @@ package struct WebPushSubscription: Sendable, Hashable {
   ///   - auth: the secret in base64url, without padding.
   package init(endpoint: String, p256dh: String, auth: String) throws(Flaw) {
     guard let host = Self.host(of: endpoint) else { throw .endpoint }
-    guard let publicKey = Base64URL.decode(p256dh, atMost: Self.publicKeyBytes),
-      publicKey.count == Self.publicKeyBytes,
-      (try? P256.KeyAgreement.PublicKey(x963Representation: publicKey)) != nil
-    else { throw .publicKey }
-    guard let secret = Base64URL.decode(auth, atMost: Self.secretBytes), secret.count == Self.secretBytes
-    else { throw .secret }
+    guard let publicKey = Self.publicKey(p256dh) else { throw .publicKey }
+    guard let secret = Self.secret(auth) else { throw .secret }
     self.endpoint = endpoint
     self.host = host
     self.publicKey = publicKey
     self.secret = secret
+  }
+
+  /// All rules that the parts of a subscription break.
+  package static func flaws(endpoint: String, p256dh: String, auth: String) -> [Flaw] {
+    [
+      host(of: endpoint) == nil ? .endpoint : nil, publicKey(p256dh) == nil ? .publicKey : nil,
+      secret(auth) == nil ? .secret : nil,
+    ].compactMap { $0 }
   }
 
   /// - Parameter token: the token of a device.
@@ -50,6 +54,18 @@ package struct WebPushSubscription: Sendable, Hashable {
 
   /// The form in which it is stored as the token of a device. Equal subscriptions have equal tokens.
   package var token: String { "\(endpoint) \(Base64URL.encode(publicKey)) \(Base64URL.encode(secret))" }
+
+  private static func publicKey(_ text: String) -> [UInt8]? {
+    guard let key = Base64URL.decode(text, atMost: publicKeyBytes), key.count == publicKeyBytes,
+      (try? P256.KeyAgreement.PublicKey(x963Representation: key)) != nil
+    else { return nil }
+    return key
+  }
+
+  private static func secret(_ text: String) -> [UInt8]? {
+    guard let secret = Base64URL.decode(text, atMost: secretBytes), secret.count == secretBytes else { return nil }
+    return secret
+  }
 
   /// The host in lower case; nil if the URL does not have the form of an endpoint.
   ///

@@ -254,6 +254,38 @@ def test_all_broken_rules_of_a_body_are_reported_at_once(world, anna, room, meth
     assert "problems" not in one and world.head == head
 
 
+@pytest.mark.parametrize("method, path, body, fields", [
+    ("PUT", "/v1/devices/{new}", {"notifications": "zz", "apnsEnvironment": "zz", "name": "n" * 1000},
+     ["/notifications", "/apnsEnvironment", "/name"]),
+    ("PUT", "/v1/devices/{new}", {"webPush": {"endpoint": "http://push.example.org/", "p256dh": "A", "auth": "A"}},
+     ["/webPush/endpoint", "/webPush/p256dh", "/webPush/auth"]),
+    ("PATCH", "/v1/me/preferences",
+     {"notifications": "zz", "mutedKinds": ["zz"], "quietHours": {"from": "25:00", "to": "7", "timeZone": "Mars/Base"},
+      "directRooms": "zz", "groupAdditions": "zz"},
+     ["/notifications", "/mutedKinds", "/quietHours/from", "/quietHours/to", "/quietHours/timeZone", "/directRooms",
+      "/groupAdditions"]),
+    ("POST", "/v1/rooms", {"kind": "direct", "id": "{new}", "name": "Tea", "topic": "Tea", "isPublic": True},
+     ["/id", "/name", "/topic", "/isPublic"]),
+])
+def test_all_values_that_a_field_does_not_allow_are_reported_at_once(world, anna, method, path, body, fields):
+    head = world.head
+    if "id" in body:
+        body = body | {"id": new_id()}
+    problem = anna.refused("invalid_field", method, path.replace("{new}", new_id()), body)
+    assert [each["field"] for each in problem["problems"]] == fields and problem["field"] == fields[0]
+    assert world.head == head
+
+
+@pytest.mark.parametrize("body, field", [
+    ({"kind": "direct", "memberIds": [], "name": "Tea"}, "/name"),
+    ({"kind": "group", "name": "Tea", "workspaceId": "018f2f4e-6b5a-7c31-9f0e-3d1f5a7b9c0d"}, "/workspaceId"),
+    ({"kind": "channel", "name": "Tea", "isPublic": True}, "/isPublic"),
+])
+def test_a_field_that_a_kind_of_room_does_not_take_is_named(anna, body, field):
+    problem = anna.refused("invalid_field", "POST", "/v1/rooms", body)
+    assert problem["field"] == field and "problems" not in problem
+
+
 def test_all_problems_of_a_registration_are_reported_at_once(world):
     body = {"id": new_id(), "nickname": "", "email": "nowhere", "password": "short"}
     problem = world.nobody.refused("nickname_empty", "POST", "/v1/accounts", body)

@@ -207,7 +207,7 @@ extension UserCommand.Devices: AggregateCommand {
 }
 
 extension DeviceDescription {
-  var fieldFlaws: [FieldFlaw] {
+  package var fieldFlaws: [FieldFlaw] {
     var fields = FieldCheck()
     for (field, text) in [("/name", name), ("/type", type), ("/osVersion", osVersion)] {
       guard let text else { continue }

@@ -12,6 +12,10 @@ extension FieldProblem {
       }
     self.init(field: flaw.field, code: code, detail: detail)
   }
+
+  init(_ flaw: FieldFlaw) {
+    self.init(field: flaw.field, code: flaw.rejection.rawValue, detail: flaw.rejection.detail)
+  }
 }
 
 extension InputFlaw {

@@ -43,17 +43,23 @@ struct DeviceHandlers: Sendable {
 
 extension DeviceDescription {
   fileprivate init(_ body: PutDeviceRequest) throws {
-    let level = try body.notifications.map { try NotificationLevel($0, field: "notifications") } ?? .all
-    let environment = try body.apnsEnvironment.map { try APNsEnvironment($0, field: "apnsEnvironment") }
-    let subscription = try body.webPush.map { try WebPushSubscription($0.body) }
+    var values = FieldValues()
+    let level = try body.notifications.flatMap { name in
+      try values.value { try NotificationLevel(name, field: "notifications") }
+    }
+    let environment = try body.apnsEnvironment.flatMap { name in
+      try values.value { try APNsEnvironment(name, field: "apnsEnvironment") }
+    }
+    let subscription = body.webPush.flatMap { WebPushSubscription($0.body, &values) }
     self.init(
       name: body.name, type: body.type, osVersion: body.osVersion,
       tokens: [
         body.apnsToken.map { PushToken(provider: .apns, token: Self.apnsToken($0)) },
         body.fcmToken.map { PushToken(provider: .fcm, token: $0) },
         subscription.map { PushToken(provider: .webPush, token: $0.token) },
-      ].compactMap { $0 }, notifications: level, apnsEnvironment: environment, language: body.language,
+      ].compactMap { $0 }, notifications: level ?? .all, apnsEnvironment: environment, language: body.language,
       roomChanges: body.roomChanges ?? false)
+    try values.requireNone(further: fieldFlaws.map { FieldProblem($0) })
   }
 
   /// Apple's tokens are bytes, which apps write as hexadecimal digits of either case. In lower case, equal bytes are
@@ -64,16 +70,27 @@ extension DeviceDescription {
 }
 
 extension WebPushSubscription {
-  fileprivate init(_ body: WebPushRequest) throws {
-    do throws(Flaw) {
-      try self.init(endpoint: body.endpoint, p256dh: body.p256dh, auth: body.auth)
-    } catch {
-      throw Refusal.invalidField(error.detail)
+  fileprivate init?(_ body: WebPushRequest, _ values: inout FieldValues) {
+    guard let subscription = try? Self(endpoint: body.endpoint, p256dh: body.p256dh, auth: body.auth) else {
+      for flaw in Self.flaws(endpoint: body.endpoint, p256dh: body.p256dh, auth: body.auth) {
+        values.add(
+          FieldProblem(field: flaw.field, code: ProblemCode.invalidField.rawValue, detail: flaw.detail))
+      }
+      return nil
     }
+    self = subscription
   }
 }
 
 extension WebPushSubscription.Flaw {
+  fileprivate var field: String {
+    switch self {
+    case .endpoint: "/webPush/endpoint"
+    case .publicKey: "/webPush/p256dh"
+    case .secret: "/webPush/auth"
+    }
+  }
+
   fileprivate var detail: String {
     switch self {
     case .endpoint:

@@ -11,9 +11,7 @@ enum NewRoom {
   init(_ body: CreateRoomRequest, by creator: UserID?) throws {
     let kind = try Self.kind(body.kind)
     if kind == .direct {
-      try Self.refuse(
-        body.id != nil || body.name != nil || body.topic != nil || body.isPublic != nil,
-        "A direct room takes only memberIds and workspaceId; its ID is derived from them.")
+      try Self.refuseFields(besidesMembers: body)
       guard let members = body.memberIds else {
         throw Refusal.invalidField("The field \"memberIds\" is missing.", at: "/memberIds")
       }
@@ -29,9 +27,11 @@ enum NewRoom {
         at: "/memberIds")
     }
     try Self.refuse(
-      body.workspaceId != nil && kind != .channel, "workspaceId is allowed only for a channel or a direct room.")
+      body.workspaceId != nil && kind != .channel, "workspaceId is allowed only for a channel or a direct room.",
+      at: "/workspaceId")
     try Self.refuse(
-      body.isPublic == true && body.workspaceId == nil, "isPublic is allowed only for a channel of a workspace.")
+      body.isPublic == true && body.workspaceId == nil, "isPublic is allowed only for a channel of a workspace.",
+      at: "/isPublic")
     let creation = RoomCreation(
       kind: kind, name: name, creator: creator, workspace: body.workspaceId, isPublic: body.isPublic ?? false,
       topic: body.topic, participants: members)
@@ -43,7 +43,21 @@ enum NewRoom {
     try name.map { try RoomKind($0, field: "kind") } ?? .group
   }
 
-  private static func refuse(_ isWrong: Bool, _ why: String) throws {
-    if isWrong { throw Refusal.invalidField(why) }
+  /// Rejects the fields of other rooms in a request for a direct room.
+  private static func refuseFields(besidesMembers body: CreateRoomRequest) throws(Refusal) {
+    let fields = [
+      ("/id", body.id != nil), ("/name", body.name != nil), ("/topic", body.topic != nil),
+      ("/isPublic", body.isPublic != nil),
+    ]
+    let problems = fields.filter(\.1).map { field, _ in
+      FieldProblem(
+        field: field, code: ProblemCode.invalidField.rawValue,
+        detail: "A direct room takes only memberIds and workspaceId; its ID is derived from them.")
+    }
+    if !problems.isEmpty { throw .invalidFields(problems) }
+  }
+
+  private static func refuse(_ isWrong: Bool, _ why: String, at pointer: String) throws {
+    if isWrong { throw Refusal.invalidField(why, at: pointer) }
   }
 }

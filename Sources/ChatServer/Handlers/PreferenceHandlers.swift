@@ -34,34 +34,55 @@ struct PreferenceHandlers: Sendable {
 
 extension PreferencesEdit {
   fileprivate init(_ body: UpdatePreferencesRequest) throws {
+    var values = FieldValues()
+    let notifications = try body.notifications.flatMap { name in
+      try values.value { try NotificationLevel(name, field: "notifications") }
+    }
+    let mutedKinds = try body.mutedKinds.flatMap { names in
+      try values.value { AlertKinds(try names.map { try AlertKind($0, field: "mutedKinds") }) }
+    }
+    let quietHours = try body.quietHours.flatMap { (request) -> QuietHoursEdit? in
+      guard let request else { return QuietHoursEdit.remove }
+      return try QuietHours(request.body, &values).map { .set($0) }
+    }
+    let directRooms = try body.directRooms.flatMap { name in
+      try values.value { try ContactRule(name, field: "directRooms") }
+    }
+    let groupAdditions = try body.groupAdditions.flatMap { name in
+      try values.value { try ContactRule(name, field: "groupAdditions") }
+    }
+    try values.requireNone()
     self.init(
       sharesReadMarkers: body.sharesReadMarkers, acceptsDirectMessages: body.acceptsDirectMessages,
-      sharesPresence: body.sharesPresence,
-      notifications: try body.notifications.map { try NotificationLevel($0, field: "notifications") },
-      mutedKinds: try body.mutedKinds.map { AlertKinds(try $0.map { try AlertKind($0, field: "mutedKinds") }) },
-      quietHours: try body.quietHours.map { (request) -> QuietHoursEdit in
-        try request.map { .set(try QuietHours($0.body)) } ?? .remove
-      },
-      showsPreviews: body.showsPreviews,
-      directRooms: try body.directRooms.map { try ContactRule($0, field: "directRooms") },
-      groupAdditions: try body.groupAdditions.map { try ContactRule($0, field: "groupAdditions") })
+      sharesPresence: body.sharesPresence, notifications: notifications, mutedKinds: mutedKinds, quietHours: quietHours,
+      showsPreviews: body.showsPreviews, directRooms: directRooms, groupAdditions: groupAdditions)
   }
 }
 
 extension QuietHours {
   /// Checks that the time zone exists. The domain cannot, because the answer depends on the machine's data.
-  fileprivate init(_ body: QuietHoursRequest) throws {
-    guard let from = TimeOfDay(body.from) else { throw Self.invalidTime("from") }
-    guard let to = TimeOfDay(body.to) else { throw Self.invalidTime("to") }
-    guard body.timeZone.utf8.count <= Limits.timeZoneBytes, TimeZone(identifier: body.timeZone) != nil else {
+  fileprivate init?(_ body: QuietHoursRequest, _ values: inout FieldValues) throws {
+    let from = try values.value { try Self.time(body.from, "from") }
+    let to = try values.value { try Self.time(body.to, "to") }
+    let timeZone = try values.value { try Self.timeZone(body.timeZone) }
+    guard let from, let to, let timeZone else { return nil }
+    self.init(from: from, to: to, timeZone: timeZone)
+  }
+
+  private static func timeZone(_ name: String) throws -> String {
+    guard name.utf8.count <= Limits.timeZoneBytes, TimeZone(identifier: name) != nil else {
       throw Refusal.invalidField(
         "quietHours.timeZone must be an IANA name such as Europe/Berlin.", at: "/quietHours/timeZone")
     }
-    self.init(from: from, to: to, timeZone: body.timeZone)
+    return name
   }
 
-  private static func invalidTime(_ field: String) -> Refusal {
-    .invalidField("quietHours.\(field) must be a time from 00:00 to 23:59, as HH:MM.", at: "/quietHours/\(field)")
+  private static func time(_ text: String, _ field: String) throws -> TimeOfDay {
+    guard let time = TimeOfDay(text) else {
+      throw Refusal.invalidField(
+        "quietHours.\(field) must be a time from 00:00 to 23:59, as HH:MM.", at: "/quietHours/\(field)")
+    }
+    return time
   }
 }
 
