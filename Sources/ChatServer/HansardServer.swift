@@ -34,6 +34,9 @@ package struct HansardServer: Sendable {
     package var tls: TLSConfiguration?
     /// The form of the link that an invite is shared as.
     package var deepLink = DeepLink.default
+    /// Whether this server sends messages to an endpoint of Web Push. Nil if it sends none itself: then any endpoint can be
+    /// registered.
+    package var allowsWebPushEndpoint: (@Sendable (_ endpoint: String) -> Bool)?
     /// Nil if requests are not logged.
     package var accessLog: AccessLog?
     /// Where metrics are kept.
@@ -187,8 +190,8 @@ package struct HansardServer: Sendable {
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
       hashing: HashingLimit(protection.rateLimits), searches: SearchBudget(protection.rateLimits),
       people: PeopleLimit(protection.rateLimits), limiter: limiter, reads: reads, tickets: tickets, streams: opening,
-      origins: origins,
-      deepLink: configuration.deepLink, push: push, pushExplanation: pushExplanation)
+      origins: origins, deepLink: configuration.deepLink,
+      allowsWebPushEndpoint: configuration.allowsWebPushEndpoint, push: push, pushExplanation: pushExplanation)
     for route in RouteTable.routes {
       add(route.ending(lists: configuration.endCursor), handlers, limiter, reads, to: router)
     }

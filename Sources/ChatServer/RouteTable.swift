@@ -83,7 +83,7 @@ struct Handlers: Sendable {
     chat: ChatService, issuer: TokenIssuer, identities: IdentityProviders, logins: LoginSettings,
     hashing: HashingLimit, searches: SearchBudget, people: PeopleLimit, limiter: RateLimiter, reads: ReadSlots,
     tickets: StreamTickets, streams: StreamOpening, origins: OriginRule, deepLink: DeepLink,
-    push: (@Sendable () -> PushStatus)?,
+    allowsWebPushEndpoint: (@Sendable (_ endpoint: String) -> Bool)?, push: (@Sendable () -> PushStatus)?,
     pushExplanation: @escaping EventExplanation
   ) {
     let throttle = LoginThrottle(logins)
@@ -95,7 +95,7 @@ struct Handlers: Sendable {
     readModels = ReadModelHandlers(chat: chat)
     erasures = ErasureHandlers(chat: chat, identities: identities, throttle: throttle, hashing: hashing)
     signingKeys = SigningKeyHandlers(chat: chat, issuer: issuer)
-    devices = DeviceHandlers(chat: chat)
+    devices = DeviceHandlers(chat: chat, allowsWebPushEndpoint: allowsWebPushEndpoint)
     rooms = RoomHandlers(chat: chat)
     members = MemberHandlers(chat: chat)
     reports = ReportHandlers(chat: chat)

@@ -5,7 +5,7 @@ import Crypto
 ///
 /// It is stored as the token of a device: the endpoint, the key and the secret in base64url, separated by spaces.
 package struct WebPushSubscription: Sendable, Hashable {
-  /// The URL of the push service (RFC 8030): `https`, without a user, a port or a fragment. `PushProviders` checks its
+  /// The URL of the push service (RFC 8030): `https`, without a user, a port or a fragment. `WebPushHosts` checks its
   /// host.
   package let endpoint: String
   package let host: String

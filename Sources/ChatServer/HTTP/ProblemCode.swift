@@ -21,6 +21,7 @@ enum ProblemCode: String, CaseIterable {
   case invalidUTF8 = "invalid_utf8"
   case unknownField = "unknown_field"
   case invalidField = "invalid_field"
+  case pushEndpointNotAllowed = "push_endpoint_not_allowed"
   case invalidForm = "invalid_form"
   case invalidID = "invalid_id"
   case invalidQuery = "invalid_query"
@@ -89,7 +90,7 @@ enum ProblemCode: String, CaseIterable {
     case .readerTooSlow, .authenticationTimeout: .requestTimeout
     case .routeNotFound, .namespaceUnknown, .positionNotFound, .projectionNotFound: .notFound
     case .methodNotAllowed: .methodNotAllowed
-    case .notifiesNobody, .logTooLong: .unprocessableContent
+    case .pushEndpointNotAllowed, .notifiesNobody, .logTooLong: .unprocessableContent
     case .overloaded, .projectionBehind, .logPoisoned, .shuttingDown, .issuerUnavailable: .serviceUnavailable
     case .internalError: .internalServerError
     }

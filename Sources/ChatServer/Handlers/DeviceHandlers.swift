@@ -9,6 +9,8 @@ import struct ChatProtocol.Device
 
 struct DeviceHandlers: Sendable {
   let chat: ChatService
+  /// Nil if the server sends no messages to browsers itself.
+  let allowsWebPushEndpoint: (@Sendable (_ endpoint: String) -> Bool)?
 
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<DeviceList> {
     let rows = try await chat.devices(of: context.user)
@@ -25,7 +27,7 @@ struct DeviceHandlers: Sendable {
   func put(_ context: HansardRequestContext, _ body: TypedBody<PutDeviceRequest>) async throws -> TypedResponse<Device>
   {
     let id: DeviceID = try context.id("deviceId")
-    let description = try DeviceDescription(await body.decoded())
+    let description = try DeviceDescription(await body.decoded(), allowsWebPushEndpoint)
     let outcome = try await chat.setDevice(
       id, description, by: context.actor, command: context.command(), if: context.precondition())
     return try JSONBody.receipt(outcome.result, Device(id, description, outcome.stamp.position))
@@ -42,7 +44,7 @@ struct DeviceHandlers: Sendable {
 }
 
 extension DeviceDescription {
-  fileprivate init(_ body: PutDeviceRequest) throws {
+  fileprivate init(_ body: PutDeviceRequest, _ allowsEndpoint: ((String) -> Bool)?) throws {
     var values = FieldValues()
     let level = try body.notifications.flatMap { name in
       try values.value { try NotificationLevel(name, field: "notifications") }
@@ -50,7 +52,7 @@ extension DeviceDescription {
     let environment = try body.apnsEnvironment.flatMap { name in
       try values.value { try APNsEnvironment(name, field: "apnsEnvironment") }
     }
-    let subscription = body.webPush.flatMap { WebPushSubscription($0.body, &values) }
+    let subscription = body.webPush.flatMap { WebPushSubscription($0.body, allowsEndpoint, &values) }
     self.init(
       name: body.name, type: body.type, osVersion: body.osVersion,
       tokens: [
@@ -70,12 +72,19 @@ extension DeviceDescription {
 }
 
 extension WebPushSubscription {
-  fileprivate init?(_ body: WebPushRequest, _ values: inout FieldValues) {
+  fileprivate init?(_ body: WebPushRequest, _ allowsEndpoint: ((String) -> Bool)?, _ values: inout FieldValues) {
     guard let subscription = try? Self(endpoint: body.endpoint, p256dh: body.p256dh, auth: body.auth) else {
       for flaw in Self.flaws(endpoint: body.endpoint, p256dh: body.p256dh, auth: body.auth) {
         values.add(
           FieldProblem(field: flaw.field, code: ProblemCode.invalidField.rawValue, detail: flaw.detail))
       }
+      return nil
+    }
+    guard allowsEndpoint?(subscription.endpoint) ?? true else {
+      values.add(
+        FieldProblem(
+          field: Flaw.endpoint.field, code: ProblemCode.pushEndpointNotAllowed.rawValue,
+          detail: "This server does not send messages to the host or path of webPush.endpoint."))
       return nil
     }
     self = subscription

@@ -236,6 +236,12 @@ struct ProviderSettings: Sendable {
     [apns["keyFile"], apns["certificateKeyFile"], fcm["keyFile"], webPush["keyFile"]].compactMap { $0 }
   }
 
+  /// Whether messages may be sent to an endpoint of Web Push; nil if Web Push is not configured.
+  var allowsWebPushEndpoint: (@Sendable (_ endpoint: String) -> Bool)? {
+    guard webPush["keyFile"] != nil else { return nil }
+    return { [hosts = WebPushHosts(hosts)] endpoint in hosts.allows(endpoint) }
+  }
+
   // MARK: - The providers
 
   /// Reads the files that the settings name.

@@ -170,6 +170,7 @@ struct ServeRun {
     configuration.downloads = shares.downloads
     configuration.tls = certificate
     configuration.deepLink = settings.deepLink
+    configuration.allowsWebPushEndpoint = settings.push.providers.allowsWebPushEndpoint
     configuration.legacyStatus = settings.identity.legacyStatus
     configuration.endCursor = settings.identity.endCursor
     configuration.accessLog = settings.log.accessLog()

@@ -92,6 +92,9 @@ package struct WebPushHosts: Sendable, Hashable {
     entries.first { entry in entry.isEmpty || entry == "." || !entry.lowercased().utf8.allSatisfy(isHostCharacter) }
   }
 
+  /// Whether messages may be sent to an endpoint.
+  package func allows(_ endpoint: String) -> Bool { origin(of: endpoint) != nil }
+
   /// The origin of an endpoint (RFC 6454, section 6.2).
   /// - Returns: nil if messages may not be sent there: it is not an `https` URL, has credentials, a fragment or a port,
   ///   is too long, or its host is not in the list.
