@@ -27,7 +27,10 @@ struct RequestFrames: Sendable, Hashable {
       case .inBody(let missing): missing - bytes.readableBytes
       case .unknown: nil
       }
-    guard let missing, missing >= 0 else { return state = .unknown }
+    guard let missing, missing >= 0 else {
+      state = .unknown
+      return
+    }
     state = missing == 0 ? .between : .inBody(missing)
   }
 

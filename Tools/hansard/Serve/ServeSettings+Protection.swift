@@ -57,7 +57,8 @@ extension RateLimitSettings {
 extension LoginSettings {
   init(_ reader: inout SettingReader) {
     self.init()
-    isOn = reader.flag("logins.slowed", default: isOn, "whether failed logins and wrong invite codes delay the next ones")
+    isOn = reader.flag(
+      "logins.slowed", default: isOn, "whether failed logins and wrong invite codes delay the next ones")
     account.free = reader.integer(
       "logins.freeAttempts", default: account.free, in: 1...1_000,
       "failed logins to one account, or wrong codes of one user, before each further attempt has to wait: one second, then "
