@@ -1,6 +1,6 @@
 public import ChatPrimitives
 
-/// `GET /v1/badge`: totals over all rooms of the caller that are neither archived nor muted.
+/// `GET /v1/badge`: totals over all rooms of the caller that are neither archived, hidden nor muted.
 public struct Badge: ResponseObject {
   public var unreadCount: Int
   public var mentionCount: Int

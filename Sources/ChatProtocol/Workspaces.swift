@@ -29,7 +29,7 @@ public struct Workspace: ResponseObject {
   public var memberCount: Int
   /// The caller's role; null for a service that acts for itself.
   @Nullable public var role: String?
-  /// Unread messages in the caller's channels that are neither archived nor muted.
+  /// Unread messages in the caller's channels and direct rooms of the workspace that are neither archived, hidden nor muted.
   public var unreadCount: Int
   /// How many of them mention the caller.
   public var mentionCount: Int

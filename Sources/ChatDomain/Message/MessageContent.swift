@@ -55,7 +55,7 @@ extension MessageDetails {
     replacing(custom: custom.map { CustomPart(type: $0.type, body: customBody, isSilent: $0.isSilent) })
   }
 
-  /// The details with those that are not nil instead of their own.
+  /// A copy in which the parts that are not nil here replace its own.
   fileprivate func replacing(
     replyLocation: MessageLocation? = nil, mentions: Mentions? = nil, custom: CustomPart? = nil
   ) -> MessageDetails {

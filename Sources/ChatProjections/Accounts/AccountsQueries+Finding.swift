@@ -12,7 +12,7 @@ package struct FoundUsers: Sendable, Hashable {
   }
 }
 
-/// What users find others by. See decision 0046.
+/// Finds users by email address, external ID or nickname. See decision 0046.
 extension AccountsQueries {
   /// Whether anyone can find the user: neither disabled nor deleted. A user does not find themselves, users who accept no
   /// direct messages, users whom they block, and users who block them, so that a block looks like the preference.

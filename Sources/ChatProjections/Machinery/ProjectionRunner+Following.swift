@@ -64,7 +64,7 @@ extension ProjectionRunner {
         try fillNewFile(onApplied)
         if try followFile(&plan, onApplied) { return }
       } catch {
-        // A filling that the stop has cancelled.
+        // The stop has cancelled the filling of the file.
         guard nextStart() != nil else { return }
         let kind = ProjectionFault.Kind(following: error)
         let fault = fault(kind, error)

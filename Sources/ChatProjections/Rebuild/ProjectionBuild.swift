@@ -13,7 +13,7 @@ package struct RebuildProgress: Sendable {
 
 /// Fills a new file by applying the log to one projection.
 struct ProjectionBuild {
-  /// From so many events on, a file without rows is filled in this way, and not in the way in which a file follows the log.
+  /// A file without rows that lacks at least this many events is filled in this way. With fewer, it just follows the log.
   static let worthwhileEvents = UInt64(4 * SharedScan.batchEvents)
 
   let logIdentity: UUIDBytes

@@ -23,7 +23,7 @@ package struct WorkspaceMemberRow: Sendable, Hashable {
 package struct WorkspaceListRow: Sendable, Hashable {
   package var workspace: WorkspaceRow
   package var member: WorkspaceMemberRow
-  /// The unread counts of its channels that are neither archived nor muted.
+  /// The unread counts of its channels and direct rooms that are neither archived, hidden nor muted.
   package var badge = BadgeRow()
 }
 

@@ -2,11 +2,11 @@ import ChatPrimitives
 import Foundation
 import NIOCore
 
-/// Whether the HTTP decoder of a connection is between two requests, by the bytes that were passed to it. The decoder keeps the
-/// beginning of a head without telling anybody.
+/// Says whether the HTTP decoder of a connection is between two requests. It counts the bytes that were passed to the decoder,
+/// because the decoder does not report that it has the beginning of a head.
 ///
-/// Once that cannot be told easily, it is never told again for this connection: requests that are sent before the last one was
-/// answered, bodies in chunks, and heads in several pieces.
+/// Requests that are sent before the last one was answered, bodies in chunks and heads in several pieces are not followed. After
+/// one of these, the state of the connection stays unknown.
 struct RequestFrames: Sendable, Hashable {
   private enum State: Hashable {
     case between

@@ -107,7 +107,7 @@ struct HansardRequestContext: Sendable {
     }
   }
 
-  /// The `Idempotency-Key`, if there is one. Two headers are rejected, because a proxy may combine them into a third key.
+  /// The `Idempotency-Key`, if there is one. Two headers are rejected, because combined they would be a third key.
   func command() throws -> CommandID? {
     let keys = request.headers[values: .idempotencyKey]
     guard let text = keys.first else { return nil }

@@ -86,7 +86,7 @@ final class ProblemLog: Sendable {
     return state.withLock { state in
       let now = clock()
       let ofAddress = state.addresses.update(address, default: TokenBucket()) { $0.take(at: now, under: addressRate) }
-      // The address is charged first, so that what it has no share for takes nothing from the others.
+      // The address is charged first, so that lines beyond its share take nothing from the share of all clients.
       guard case .admitted = ofAddress, case .admitted = state.all.take(at: now, under: rate) else {
         state.leftOut += 1
         return nil

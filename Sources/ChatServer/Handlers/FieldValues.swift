@@ -16,8 +16,8 @@ struct FieldValues {
 
   mutating func add(_ problem: FieldProblem) { problems.append(problem) }
 
-  /// - Parameter further: problems of the same body that another module found. They are reported together with those here,
-  ///   but are no reason to reject the body here.
+  /// - Parameter further: problems that a later step would find. They are reported together with those of this step, but
+  ///   alone they do not reject the body here.
   func requireNone(further: [FieldProblem] = []) throws(Refusal) {
     guard !problems.isEmpty else { return }
     throw .invalidFields(Array((problems + further).prefix(FieldProblem.limit)))

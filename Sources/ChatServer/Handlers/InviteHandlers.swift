@@ -42,7 +42,7 @@ struct InviteHandlers: Sendable {
       id: id, role: role, expiry: expiry, maximumUses: uses(maxUses), hasCode: code ?? false)
   }
 
-  /// A number that does not fit is as far out of range.
+  /// A number that does not fit is out of range in any case.
   private static func uses(_ count: Int?) -> UInt32? { count.map { UInt32(clamping: $0) } }
 
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<InviteList> {

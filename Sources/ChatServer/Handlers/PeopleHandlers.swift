@@ -4,7 +4,7 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
-/// Many users at once: by their IDs, or by what the caller knows of them.
+/// Many users at once: by their IDs, or by email address, external ID or nickname.
 struct PeopleHandlers: Sendable {
   private static let keys = ["ids", "email", "externalId", "nickname"]
 

@@ -167,7 +167,7 @@ extension IngestLine {
     if mentions != nil { present.append(.mentions) }
     if attachments != nil { present.append(.attachments) }
     if type != nil { present.append(.type) }
-    // A null is as good as no data, except for an edit.
+    // In an edit, null sets the data to null. Elsewhere it means no data.
     if data != nil, data != .null { present.append(.data) }
     if silent != nil { present.append(.silent) }
     if emoji != nil { present.append(.emoji) }

@@ -2,7 +2,7 @@ package import ChatPrimitives
 package import ChatProjections
 import EventStore
 
-/// Finds users by what the caller knows of them. See decision 0046.
+/// Finds users by email address, external ID or nickname. See decision 0046.
 ///
 /// Accounts and memberships are in two read models. Both have applied everything that was durable when the query
 /// arrived.
