@@ -14,7 +14,7 @@ SCHEMAS = "#/components/schemas/"
 # The only schemas without a type: an app's own JSON.
 ANY_JSON = {"custom", "data"}
 # These can also have other values.
-NO_UUIDS = {"externalId", "lastEventId", "requestId", "sessionId"}
+NO_UUIDS = {"externalId", "lastEventId", "requestId", "sessionId", "X-Request-Id"}
 NULL = {"type": "null"}
 
 
