@@ -145,6 +145,20 @@ private final class DirectConnection: Sendable {
 
 @Suite("A connection with the direct path", .timeLimit(.minutes(2)))
 struct DirectSendHandlerSpecs {
+  @Test("its responses do not pass the HTTP encoder")
+  func placement() throws {
+    let channel = EmbeddedChannel()
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
+    try pipeline.addHandlers([
+      HTTP1ToHTTPServerCodec(secure: false), RequestGuard(ConnectionSettings(), ProblemLog(), Logger(label: "test")),
+      DirectSendPlacement(StartGate()),
+    ])
+    let response = IOData.byteBuffer(ByteBuffer(string: "HTTP/1.1 201 Created\r\n\r\n"))
+    try pipeline.context(handlerType: DirectSendHandler.self).writeAndFlush(NIOAny(response), promise: nil)
+    #expect(try channel.readOutbound(as: IOData.self) == response)
+  }
+
   private static let prefix = "PUT /v1/rooms/\(DirectConnection.room)/messages/"
 
   private func withConnection(_ body: (DirectConnection) async throws -> Void) async throws {
