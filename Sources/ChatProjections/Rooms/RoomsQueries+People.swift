@@ -65,7 +65,7 @@ extension RoomsQueries {
     return SharedSpaces(
       rooms: Set(try rooms.filter { try isRoom.exists($0) }),
       workspaces: Set(try workspaces.filter { try isWorkspace.exists($0) }),
-      isComplete: rooms.count < Limits.spacesComparedBySearch && workspaces.count < Limits.spacesCompared)
+      isComplete: rooms.count < Limits.spacesComparedBySearch && workspaces.count < Limits.spacesComparedBySearch)
   }
 
   /// Whether the members are at most so many, each counted once for each room and workspace.

@@ -67,7 +67,10 @@ class Api:
         return response.json()
 
     def get(self, path: str, **params) -> dict:
-        return self.call("GET", path, expect=200, params=params)
+        # A space is %20: the server takes a plus sign as it is, because addresses can have one.
+        given = {name: value for name, value in params.items() if value is not None}
+        query = urllib.parse.urlencode(given, doseq=True, quote_via=urllib.parse.quote)
+        return self.call("GET", path, expect=200, params=query)
 
     def post(self, path: str, body=None, *, expect: int | None = None, **options) -> dict:
         return self.call("POST", path, body, expect=expect, **options)
