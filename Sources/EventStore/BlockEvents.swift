@@ -4,18 +4,17 @@ public import EventLog
 
 extension BlockSource {
   /// Reads and decodes the events that follow `position`, in whole blocks, until there are about `limit`.
+  /// - Parameter erasedReplies: keep it for the next call.
   /// - Throws: `LogError` for a damaged block; `CodecError` for a record that this version cannot read.
   package func decodedEvents(
-    after position: LogPosition, through last: LogPosition, limit: Int
-  ) throws
-    -> [RecordedEvent]
-  {
+    after position: LogPosition, through last: LogPosition, limit: Int, _ erasedReplies: ErasedReplies = ErasedReplies()
+  ) throws -> [RecordedEvent] {
     var events: [RecordedEvent] = []
     var next = position.next
     while next <= last, events.count < limit {
       let block = try block(containing: next)
       for record in block.records where record.position >= next && record.position <= last {
-        events.append(try EventCodec.decode(record))
+        events.append(try erasedReplies.restored(try EventCodec.decode(record), from: record, in: self))
       }
       next = block.last.next
     }
@@ -26,6 +25,7 @@ extension BlockSource {
 /// The events of a log that this process does not write. The tools read it, even while a server is running.
 package final class StoredEvents: EventFeed {
   private let source: any BlockSource
+  private let erasedReplies = ErasedReplies()
   /// The last position to read. It is fixed at creation, so that a tool sees a single state of the log.
   package let head: LogPosition
 
@@ -35,7 +35,7 @@ package final class StoredEvents: EventFeed {
   }
 
   package func events(after position: LogPosition, limit: Int) throws -> [RecordedEvent] {
-    try source.decodedEvents(after: position, through: head, limit: limit)
+    try source.decodedEvents(after: position, through: head, limit: limit, erasedReplies)
   }
 
   package func waitForHead(beyond position: LogPosition) -> Bool {

@@ -18,6 +18,7 @@ package final class EventStore: EventFeed, Sendable {
 
   package let log: any BlockStore
   private let tail: Tail
+  private let erasedReplies = ErasedReplies()
 
   package init(log: any BlockStore) {
     self.log = log
@@ -35,7 +36,7 @@ package final class EventStore: EventFeed, Sendable {
 
   package func events(after position: LogPosition, limit: Int) throws -> [RecordedEvent] {
     if let recent = tail.events(after: position, limit: limit) { return recent }
-    return try log.decodedEvents(after: position, through: head, limit: limit)
+    return try log.decodedEvents(after: position, through: head, limit: limit, erasedReplies)
   }
 
   package func waitForHead(beyond position: LogPosition) -> Bool {

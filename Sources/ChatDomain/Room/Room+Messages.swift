@@ -3,7 +3,8 @@ package import ChatPrimitives
 extension RoomEvent {
   package enum Messages: Sendable, Equatable {
     /// The message gets the next ordinal of the room, or the ordinal in `thread`, and moves the author's read marker
-    /// there. The content is nil if it was erased; an erased message in a thread becomes `RoomEvent.erased`.
+    /// there. The content is nil if it was erased. The codec reads an erased message in a thread as `RoomEvent.erased`;
+    /// the log's reader then finds the thread, see `ErasedReplies`.
     case sent(MessageID, author: UserID, thread: ThreadLocation?, MessageContent?)
     /// Has the message's location, so that no consumer has to look it up. So do later events about the message. The
     /// codec reads an erased edit as `RoomEvent.erased`, not as a nil edit.

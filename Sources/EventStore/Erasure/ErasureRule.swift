@@ -13,7 +13,7 @@ package struct ErasureRule: Sendable {
   static let userErased: UInt16 = 51
   static let legalHoldPlaced: UInt16 = 210
   static let legalHoldLifted: UInt16 = 211
-  private static let roomDeleted: UInt16 = 104
+  static let roomDeleted: UInt16 = 104
   private static let workspaceDeleted: UInt16 = 302
 
   /// The kinds with content in rooms: messages, edits, reactions, scheduled messages, reports and their resolutions.

@@ -37,7 +37,8 @@ extension RoomEvent.Messages: KindFamily {
       return .sent(try reader.subject(MessageID.self), author: try reader.actor(), thread: nil, content)
     })
 
-  private static let sentInThreadKind = Kind<Self>(
+  /// `ErasedReplies` restores an erased one, because its payload is needed to know its thread.
+  static let sentInThreadKind = Kind<Self>(
     137, "thread-message.sent", .disclosed,
     write: { event, output in
       guard case .sent(let message, _, let thread?, let content) = event else { return }
@@ -77,7 +78,7 @@ extension RoomEvent.Messages: KindFamily {
           customBody: body.hasCustomBody ? body.customBody : nil))
     })
 
-  private static let deletedKind = Kind<Self>(
+  static let deletedKind = Kind<Self>(
     132, "message.deleted", .disclosed,
     write: { event, output in
       guard case .deleted(let message, let location) = event else { return }

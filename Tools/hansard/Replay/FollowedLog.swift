@@ -13,6 +13,7 @@ final class FollowedLog: EventFeed {
   private static let maximumWait = 10.0
 
   private let reader: LogReader
+  private let erasedReplies = ErasedReplies()
 
   init(_ reader: LogReader) {
     self.reader = reader
@@ -25,7 +26,7 @@ final class FollowedLog: EventFeed {
   }
 
   func events(after position: LogPosition, limit: Int) throws -> [RecordedEvent] {
-    try reader.decodedEvents(after: position, through: reader.head, limit: limit)
+    try reader.decodedEvents(after: position, through: reader.head, limit: limit, erasedReplies)
   }
 
   func waitForHead(beyond position: LogPosition) -> Bool {
