@@ -7,7 +7,7 @@ package import Logging
 import NIOPosix
 
 /// Push as the server runs it: the outbox that follows the log, and the dispatcher that empties it.
-package final class PushService: Sendable {
+package final class PushService: ErasedReadModel {
   /// The delay before another attempt to switch push on, in milliseconds.
   private static let switchOnPauseMilliseconds = 500
 
@@ -104,6 +104,12 @@ package final class PushService: Sendable {
   package func waiting() async throws -> Int {
     try await outbox.read { try $0.waiting(atMost: Self.maximumWaiting) }
   }
+
+  package func waitUntilApplied(_ position: LogPosition, timeoutMilliseconds: Int) async throws {
+    try await outbox.wait(for: position, timeoutMilliseconds: timeoutMilliseconds)
+  }
+
+  package func emptyWriteAheadLog() async throws -> Bool { try await outbox.emptyWriteAheadLog() }
 
   /// Stops sending, waits for the notifications in flight, and records their outcomes. Call it while the log still
   /// accepts events.

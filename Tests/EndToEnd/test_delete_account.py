@@ -3,7 +3,7 @@
 import pytest
 
 from harness.client import Api, new_id
-from harness.command import check_data
+from harness.command import check_data, settle
 from harness.images import encoded
 from harness.people import PASSWORD, Person, World
 from harness.times import later as time_after
@@ -233,6 +233,41 @@ def test_no_file_has_anything_of_the_user(own_world, words):
     assert ben_is_found(files)
     own_world.server.start()
     assert "ben's own words" in ben.texts(room)
+
+
+def test_the_push_outbox_has_nothing_of_the_user(pushing, sink, words):
+    """While push is off, its file is removed, and nothing is sent twice when push is on again."""
+    world = World(pushing)
+    ben = world.user("Ben")
+    ben.put(f"/v1/devices/{new_id()}", {"name": "phone", "type": "ios", "apnsToken": "ab" * 32})
+    for flags in (pushing.flags, ()):
+        anna = world.account(words[0])
+        room = anna.room("Tea", ben)
+        token = new_id().replace("-", "") * 2
+        anna.put(f"/v1/devices/{new_id()}", {"name": "phone", "type": "ios", "apnsToken": token})
+        anna.send(room, words[1])
+        wait_until(lambda: sink.exists() and sink.read_text().count(room.id) >= 1, "Ben is not notified")
+        settle(pushing)
+        on = pushing.flags
+        if flags != on:
+            pushing.stop()
+            pushing.flags = flags
+            pushing.start()
+        delete_me(anna)
+        wait_until(lambda: erasure(world, anna.id)["state"] == "complete", "the erasure is not complete")
+        files = list((pushing.data / "views").glob("push-v*"))
+        assert bool(files) == bool(flags)
+        for path in files:
+            content = path.read_bytes()
+            assert not any(word.encode() in content for word in (words[0], words[1], token)), path
+    sent = sink.read_text().count(words[1])
+    pushing.stop()
+    pushing.flags = on
+    pushing.start()
+    ben.send(ben.direct(world.user("Carol")), "the outbox is built again")
+    wait_until(lambda: any((pushing.data / "views").glob("push-v*.sqlite")), "there is no outbox")
+    pushing.stop()
+    assert sink.read_text().count(words[1]) == sent
 
 
 def unused_views(views, word: str) -> tuple[list, list]:

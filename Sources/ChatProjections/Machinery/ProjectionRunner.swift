@@ -239,7 +239,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
 
   /// Truncates the file's write-ahead log.
   /// - Returns: false if a reader prevented it, or if there is another file with the same rows.
-  func emptyWriteAheadLog() async throws -> Bool {
+  package func emptyWriteAheadLog() async throws -> Bool {
     guard !isReplacing else { return false }
     let (pool, _) = try readablePool()
     let isEmpty = try await pool.writeWithoutTransaction { try WALTruncation.empty($0) }

@@ -128,9 +128,13 @@ package final class ReadModels: Sendable {
 
   /// Removes the files of other schema versions, and those that were moved aside. Call it when `waitForAll` has returned.
   /// An earlier version of the server builds its files again.
-  /// - Parameter projections: those whose files can be in the directory.
-  package func removeUnusedFiles(of projections: [any Projection.Type]) throws {
-    try UnusedFiles(in: directory, of: projections).remove()
+  /// - Parameters:
+  ///   - projections: those whose files can be in the directory.
+  ///   - closed: those of them that this server does not run, so that their current files are not in use either.
+  package func removeUnusedFiles(
+    of projections: [any Projection.Type], closed: [any Projection.Type] = []
+  ) throws {
+    try UnusedFiles(in: directory, of: projections, closed: closed).remove()
   }
 
   /// Stops the threads and closes the files. Stops every read model even if one fails, and throws the first error.

@@ -6,18 +6,21 @@ import Glibc
 import Darwin
 #endif
 
-/// The files of read models that no server of this version reads: those of other schema versions, and those that were
-/// moved aside. Nothing is removed from them, so they still have what was deleted since. A read model can be built again
+/// The files of read models that no server of this version reads: those of other schema versions, those that were
+/// moved aside, and the outbox while push is off. Nothing is removed from them, so they still have what was deleted since. A read model can be built again
 /// from the log, so they can be deleted.
 struct UnusedFiles {
   let directory: String
   /// The names of the files in use, by the name of their projection.
   private let inUse: [String: String]
+  /// The names of the projections of which no file is in use.
+  private let closed: Set<String>
 
-  init(in directory: String, of projections: [any Projection.Type]) {
+  init(in directory: String, of projections: [any Projection.Type], closed: [any Projection.Type] = []) {
     self.directory = directory
     inUse = Dictionary(
       uniqueKeysWithValues: projections.map { ($0.name, ProjectionFile($0, in: directory).name) })
+    self.closed = Set(closed.map { $0.name })
   }
 
   /// Removes them. A directory stays, because its files may be somebody's.
@@ -36,12 +39,12 @@ struct UnusedFiles {
 
   /// A file of a read model has the name `<projection>-v<version>.sqlite`, with suffixes for its companions and copies.
   private func isUnused(_ entry: String) -> Bool {
-    guard let separator = entry.range(of: "-v"), let current = inUse[String(entry[..<separator.lowerBound])] else {
-      return false
-    }
+    guard let separator = entry.range(of: "-v") else { return false }
+    let name = String(entry[..<separator.lowerBound])
+    guard let current = inUse[name] else { return false }
     let version = entry[separator.upperBound...].prefix { $0.isASCII && $0.isNumber }
     let rest = entry[version.endIndex...]
     guard !version.isEmpty, rest.hasPrefix(".sqlite") else { return false }
-    return !entry.hasPrefix(current) || entry.dropFirst(current.count).hasPrefix(".aside")
+    return closed.contains(name) || !entry.hasPrefix(current) || entry.dropFirst(current.count).hasPrefix(".aside")
   }
 }

@@ -30,6 +30,9 @@ struct AccountErasure {
   let records: (any RecordErasing)?
   /// Those whose unused files are removed.
   let projections: [any Projection.Type]
+  /// Those of them that this server does not run. Their files are removed.
+  let closed: [any Projection.Type]
+  let outbox: (any ErasedReadModel)?
 
   /// What others see goes first. The files and the log wait while a legal hold is in force.
   /// - Parameter uploads: the SHA-256 of each file that the user uploaded, if an earlier run has erased the writings. No
@@ -101,11 +104,13 @@ struct AccountErasure {
     let (models, head) = (chat.readModels, chat.store.head)
     try await chat.failing {
       try await models.waitForAll(head, timeoutMilliseconds: Self.readModelMilliseconds)
-      try models.removeUnusedFiles(of: projections)
+      try await outbox?.waitUntilApplied(head, timeoutMilliseconds: Self.readModelMilliseconds)
+      try models.removeUnusedFiles(of: projections, closed: closed)
     }
     let deadline = ContinuousClock.now + .milliseconds(Self.cleanMilliseconds)
     try await wait(until: deadline) { try await models.search.read { try $0.isClean() } }
     try await wait(until: deadline) { try await models.emptyWriteAheadLogs() }
+    if let outbox { try await wait(until: deadline) { try await outbox.emptyWriteAheadLog() } }
   }
 
   private func wait(

@@ -35,10 +35,12 @@ package final class Eraser: Sendable {
   /// - Parameters:
   ///   - records: removes the payloads from the log. Nil leaves them, and the erasures incomplete.
   ///   - projections: those whose unused files are removed.
+  ///   - closed: those of them that this server does not run.
+  ///   - outbox: the outbox of push; nil if push is off.
   ///   - sleep: returns after that many milliseconds, or throws if its task is cancelled.
   package init(
     _ chat: ChatService, records: (any RecordErasing)?, projections: [any Projection.Type] = Projections.all,
-    logger: Logger,
+    closed: [any Projection.Type] = [], outbox: (any ErasedReadModel)? = nil, logger: Logger,
     sleep: @escaping @Sendable (Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
   ) {
     // One pending wake is enough: it is taken before the erasures are looked up.
@@ -56,7 +58,7 @@ package final class Eraser: Sendable {
         var pause = Self.firstPauseMilliseconds
         while !Task.isCancelled {
           do throws(ServiceError) {
-            try await Self.eraseAll(chat, records, projections, &uploads, held, logger)
+            try await Self.eraseAll(chat, records, projections, closed, outbox, &uploads, held, logger)
             break
           } catch {
             if Task.isCancelled { return }
@@ -84,6 +86,7 @@ package final class Eraser: Sendable {
   /// is called.
   private static func eraseAll(
     _ chat: ChatService, _ records: (any RecordErasing)?, _ projections: [any Projection.Type],
+    _ closed: [any Projection.Type], _ outbox: (any ErasedReadModel)?,
     _ uploads: inout [UserID: Set<[UInt8]>], _ held: HeldErasures, _ logger: Logger
   ) async throws(ServiceError) {
     var position = LogPosition.origin
@@ -99,7 +102,7 @@ package final class Eraser: Sendable {
         position = row.state.deleted.position
         let erasure = AccountErasure(
           chat: chat, user: row.user, deleted: position, registered: registered, records: records,
-          projections: projections)
+          projections: projections, closed: closed, outbox: outbox)
         let metadata: Logger.Metadata = ["user": "\(row.user)"]
         do throws(ServiceError) {
           let outcome = try await erasure.run(&uploads[row.user])

@@ -25,8 +25,10 @@ final class ErasureService: Sendable {
   private let records: RecordEraser
   private let eraser: Eraser
 
-  /// - Parameter sealing: called when a segment was sealed.
-  init(_ chat: ChatService, _ log: EmbeddedLog, _ sealing: LateReceiver, logger: Logger) {
+  /// - Parameters:
+  ///   - sealing: called when a segment was sealed.
+  ///   - push: nil if push is off. Then the outbox is removed; it is built again when push is on.
+  init(_ chat: ChatService, _ log: EmbeddedLog, _ sealing: LateReceiver, _ push: PushService?, logger: Logger) {
     let finishing = LateReceiver()
     records = RecordEraser(
       log,
@@ -45,7 +47,8 @@ final class ErasureService: Sendable {
           "deleted users could not be erased from the log; the server tries again", metadata: ["error": "\(error)"])
       })
     eraser = Eraser(
-      chat, records: Records(eraser: records), projections: Projections.all + [PushProjection.self], logger: logger)
+      chat, records: Records(eraser: records), projections: Projections.all + [PushProjection.self],
+      closed: push == nil ? [PushProjection.self] : [], outbox: push, logger: logger)
     finishing.connect { [eraser] in eraser.wake() }
     sealing.connect { [records] in records.segmentSealed() }
   }

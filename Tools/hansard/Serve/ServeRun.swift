@@ -125,7 +125,7 @@ struct ServeRun {
     }
     let collection = MediaCollection(of: opened.chat, logger: logger)
     let scheduler = MessageScheduler(opened.chat, logger: logger)
-    let erasure = ErasureService(opened.chat, log, sealing, logger: logger)
+    let erasure = ErasureService(opened.chat, log, sealing, pushing, logger: logger)
     let fetcher = KeySetFetcher()
     let running = Running(
       opened: opened, pushing: pushing, collection: collection, scheduler: scheduler, erasure: erasure,
