@@ -35,16 +35,36 @@ extension TimelineBatch {
   ) throws {
     let removed = try CachedStatement(
       database,
-      "DELETE FROM reaction WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND userId = ?"
-    ).run(room, location, emoji, user)
-    guard removed > 0 else { return }
+      """
+      DELETE FROM reaction WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND userId = ?
+      RETURNING position
+      """
+    ).first(room, location, emoji, user) { try $0.position() }
+    guard let removed else { return }
     for statement in [
       "UPDATE reactionCount SET count = count - 1 WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ?",
       "DELETE FROM reactionCount WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND count = 0",
     ] {
       try CachedStatement(database, statement).run(room, location, emoji)
     }
+    try passOnFirst(removed, of: emoji, at: location, in: room)
     try noteChange(at: location, in: room, position)
+  }
+
+  /// The first of the reactions that are left determines the order of the emojis. So nothing depends on a reaction that
+  /// was removed: a rebuilt read model may never have had it.
+  private func passOnFirst(
+    _ removed: LogPosition, of emoji: String, at location: MessageLocation, in room: RoomID
+  ) throws {
+    try CachedStatement(
+      database,
+      """
+      UPDATE reactionCount SET firstPosition = (
+        SELECT MIN(position) FROM reaction
+        WHERE roomId = ?1 AND thread = ?2 AND ordinal = ?3 AND emoji = ?4)
+      WHERE roomId = ?1 AND thread = ?2 AND ordinal = ?3 AND emoji = ?4 AND firstPosition = ?5
+      """
+    ).run(room, location, emoji, removed)
   }
 
   /// Removes the reactions of a deleted user. The change is noted even if there is none, because a rebuilt read model
