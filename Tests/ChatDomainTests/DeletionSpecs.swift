@@ -147,6 +147,11 @@ struct WithdrawalSpecs {
     reacted.knowing(reactions: one, emoji: "👍", of: ghost, on: hello).when(unreact, by: .service())
       .thenRecorded(.annotations(.reactionRemoved(hello, at: .room(1), by: ghost, emoji: "")))
     reacted.when(unreact, by: .service()).thenAlreadyDone(at: 7)
+    // The user took a reaction back.
+    let forget = RoomCommand.erasing(.reactions(hello, emoji: nil, of: ghost))
+    reacted.when(forget, by: .service())
+      .thenRecorded(.annotations(.reactionRemoved(hello, at: .room(1), by: ghost, emoji: "")))
+    room.knowing(hello, .of(bob, at: 7, deletedAt: 8)).when(forget, by: .service()).thenAlreadyDone(at: 7)
   }
 }
 

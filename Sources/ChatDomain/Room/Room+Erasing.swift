@@ -9,8 +9,10 @@ extension RoomCommand {
     ///   also forget what they keep of a deleted message to recognise a retry.
     case message(MessageID, of: UserID, after: LogPosition)
     /// Removes all reactions of a deleted user to a message.
-    /// - emoji: one of them. If the user no longer has it, nothing is recorded.
-    case reactions(MessageID, emoji: String, of: UserID)
+    /// - emoji: one of them. If the user no longer has it, nothing is recorded. Nil if the user took one back: then it is
+    ///   recorded in any case, because a read model that is built later does not see that reaction, but must say that the
+    ///   message changed.
+    case reactions(MessageID, emoji: String?, of: UserID)
   }
 }
 
@@ -38,7 +40,7 @@ extension RoomCommand.Erasing: AggregateCommand {
     case .reactions(let id, let emoji, let user):
       let message = MessageKey(room: room, message: id)
       lookup.messages = [message]
-      lookup.reaction = ReactionKey(message: message, user: user, emoji: emoji)
+      lookup.reaction = emoji.map { ReactionKey(message: message, user: user, emoji: $0) }
     }
   }
 }
@@ -69,12 +71,15 @@ extension RoomDecider {
   }
 
   private func eraseReactions(
-    _ id: MessageID, _ emoji: String, of user: UserID, _ directory: borrowing some Directory
+    _ id: MessageID, _ emoji: String?, of user: UserID, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
     let target = try message(id)
     guard directory.isDeleted(user) else { throw .forbidden }
-    let key = ReactionKey(message: messageKey(id), user: user, emoji: emoji)
-    guard !target.isDeleted, known.reactions[key]?.isOwn == true else { return .alreadyDone(target.sent) }
+    guard !target.isDeleted else { return .alreadyDone(target.sent) }
+    if let emoji {
+      let key = ReactionKey(message: messageKey(id), user: user, emoji: emoji)
+      guard known.reactions[key]?.isOwn == true else { return .alreadyDone(target.sent) }
+    }
     return .record([.annotations(.reactionRemoved(id, at: target.location, by: user, emoji: ""))])
   }
 }

@@ -64,23 +64,28 @@ struct AccountErasure {
   /// - Returns: the SHA-256 of each file that the user uploaded.
   private func eraseWritings() async throws(ServiceError) -> Set<[UInt8]> {
     var files: Set<[UInt8]> = []
+    var takenBack: Set<MessageKey> = []
     let survey = LogSurvey(chat: chat, user: user, registered: registered, deleted: deleted)
     try await survey.forEachSlice { (events) async throws(ServiceError) in
       for recorded in events {
         if case .user(_, .media(.uploaded(_, let media, _))) = recorded.event { files.insert(media.hash) }
       }
-      try await perform(events.compactMap { erasing($0.event) })
+      try await perform(events.compactMap { erasing($0.event, &takenBack) })
     }
     return files
   }
 
   /// Nil for an event without a message or a reaction.
-  private func erasing(_ event: ChatEvent) -> ChatService.Request? {
+  /// - Parameter takenBack: the messages to which the user took a reaction back.
+  private func erasing(_ event: ChatEvent, _ takenBack: inout Set<MessageKey>) -> ChatService.Request? {
     switch event {
     case .room(let room, .messages(.sent(let id, user, _, _))):
       chat.erasing(.room(room, .erasing(.message(id, of: user, after: deleted))))
     case .room(let room, .annotations(.reactionAdded(let id, _, user, let emoji, _))):
       chat.erasing(.room(room, .erasing(.reactions(id, emoji: emoji, of: user))))
+    case .room(let room, .annotations(.reactionRemoved(let id, _, user, _))):
+      takenBack.insert(MessageKey(room: room, message: id)).inserted
+        ? chat.erasing(.room(room, .erasing(.reactions(id, emoji: nil, of: user)))) : nil
     case .user, .room, .workspace, .server: nil
     }
   }
@@ -124,7 +129,7 @@ struct AccountErasure {
     }
   }
 
-  /// Performs many commands. Those that a later attempt finds done record nothing. What is gone, because its room was
+  /// Performs many commands. Those that a later attempt finds done record nothing, except for reactions that were taken back. What is gone, because its room was
   /// deleted, need not be erased.
   private func perform(_ requests: [ChatService.Request]) async throws(ServiceError) {
     var rest = requests[...]
