@@ -2,7 +2,8 @@ package import ChatPrimitives
 
 extension RoomEvent {
   package enum Scheduling: Sendable, Equatable {
-    case scheduled(MessageID, ScheduledMessage)
+    /// The message is nil if it was erased. Its author is the actor.
+    case scheduled(MessageID, ScheduledMessage?)
     case changed(MessageID, ScheduledMessageEdit)
     case cancelled(MessageID)
     /// The message was due and could not be sent.
@@ -13,7 +14,7 @@ extension RoomEvent {
 extension RoomEvent.Scheduling: EventFamily {
   package var fingerprint: Fingerprint? {
     switch self {
-    case .scheduled(_, let message): .scheduling(message)
+    case .scheduled(_, let message): message.map { .scheduling($0) }
     case .changed(let id, let edit): .schedulingChange(id, edit)
     case .cancelled(let id): .schedulingCancellation(id)
     case .failed(let id, _): .schedulingFailure(id)
@@ -22,7 +23,7 @@ extension RoomEvent.Scheduling: EventFamily {
 
   var textBytes: Int {
     switch self {
-    case .scheduled(_, let message): message.content.textBytes
+    case .scheduled(_, let message): message?.content.textBytes ?? 0
     case .changed(_, let edit): edit.text.byteCount + edit.customBody.byteCount + entryBytes(edit.mentions?.users ?? [])
     case .cancelled, .failed: 0
     }
@@ -256,8 +257,9 @@ extension RoomDecider {
 extension Room {
   mutating func apply(_ event: RoomEvent.Scheduling, _ stamp: Stamp) {
     switch event {
-    case .scheduled(let id, let message):
+    case .scheduled(let id, let message?):
       scheduled[id] = WaitingMessage(message, revision: stamp.position)
+    case .scheduled(_, nil): break
     case .changed(let id, let edit):
       scheduled[id]?.apply(edit, at: stamp.position)
     case .cancelled(let id), .failed(let id, _):

@@ -87,7 +87,8 @@ struct IDIndexBatch {
       if emoji.isEmpty { try ReactionRows(database).removeAll(of: user, from: key.message) }
       try ReactionRows(database).remove(key)
     case .scheduling(.scheduled(let message, let scheduled)):
-      return try schedule(message, scheduled, in: room, recorded.stamp)
+      guard let author = scheduled?.author ?? recorded.actor else { break }
+      return try schedule(message, by: author, scheduled.map { .scheduling($0) }, in: room, recorded.stamp)
     case .annotations(.pinned(_, let location)), .annotations(.unpinned(_, let location)),
       .threads(.markerMoved(_, _, let location)):
       try noteReply(at: location, in: room)
@@ -129,7 +130,7 @@ struct IDIndexBatch {
 
   /// The row stays even if the message is sent, cancelled or fails, so that a late retry is recognised.
   private func schedule(
-    _ message: MessageID, _ scheduled: ScheduledMessage, in room: RoomID, _ stamp: Stamp
+    _ message: MessageID, by author: UserID, _ fingerprint: Fingerprint?, in room: RoomID, _ stamp: Stamp
   ) throws -> UInt64? {
     let inserted = try CachedStatement(
       database,
@@ -137,7 +138,7 @@ struct IDIndexBatch {
       INSERT INTO scheduled (roomId, messageId, author, position, time, fingerprint) VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT (roomId, messageId) DO NOTHING
       """
-    ).run(room, message, scheduled.author, stamp, Fingerprint.scheduling(scheduled))
+    ).run(room, message, author, stamp, fingerprint)
     return inserted > 0 ? KnownIDFilter.entry(message, in: room) : nil
   }
 

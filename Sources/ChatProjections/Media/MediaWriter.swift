@@ -87,7 +87,7 @@ struct MediaWriter {
     case .messages(.deleted(let message, _)):
       try remove(message, in: room, from: "attachment")
     case .scheduling(.scheduled(let message, let scheduled)):
-      try schedule(message, scheduled, in: room)
+      if let scheduled { try schedule(message, scheduled, in: room) }
     case .scheduling(.cancelled(let message)):
       try unschedule(message, in: room)
     case .scheduling(.failed(let message, _)):

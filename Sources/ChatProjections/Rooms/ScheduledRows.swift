@@ -111,7 +111,8 @@ struct ScheduledRows {
   func apply(_ event: RoomEvent, in room: RoomID, _ stamp: Stamp) throws {
     switch event {
     case .scheduling(.scheduled(let id, let message)):
-      try insert(id, message, in: room, stamp)
+      // The account of an erased message's author was deleted, and so are its rows.
+      if let message { try insert(id, message, in: room, stamp) }
     case .scheduling(.changed(let id, let edit)):
       guard let row = try RoomsQueries(database).scheduledMessage(id, of: room) else { return }
       try update(id, row.message.applying(edit), in: room, stamp)

@@ -365,11 +365,11 @@ extension DecisionState {
       }
       knownIDs.insert(key, at: recorded.position)
     case .scheduling(.scheduled(let id, let message)):
+      guard let author = message?.author ?? recorded.actor else { break }
       let key = MessageKey(room: room, message: id)
-      recent.enter(
-        KnownScheduledMessage(
-          author: message.author, scheduled: recorded.stamp, fingerprint: fingerprint ?? .scheduling(message)), for: key
-      )
+      let scheduled = KnownScheduledMessage(
+        author: author, scheduled: recorded.stamp, fingerprint: fingerprint ?? message.map { .scheduling($0) })
+      recent.enter(scheduled, for: key)
       knownIDs.insert(key, at: recorded.position)
     case .messages(.edited(let id, _, _)):
       recent.enter(

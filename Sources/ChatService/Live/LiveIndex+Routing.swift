@@ -106,7 +106,7 @@ extension LiveIndex {
       .threads(.followingSet(let user, _, _)):
       add(user, to: &wakes)
     case .scheduling(.scheduled(_, let message)):
-      add(message.author, to: &wakes)
+      add(message?.author ?? actor, to: &wakes)
     case .scheduling(.changed), .scheduling(.cancelled), .scheduling(.failed):
       // These events do not have the author.
       wakes.readers.formUnion(authors[room])

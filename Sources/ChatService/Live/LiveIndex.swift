@@ -89,7 +89,7 @@ struct LiveIndex: Sendable {
     case .members(.left(let user)), .members(.removed(let user)), .members(.banned(let user)):
       members.remove(user, room)
     case .scheduling(.scheduled(_, let message)):
-      if contains(message.author) { authors.insert(message.author, room) }
+      if let author = message?.author, contains(author) { authors.insert(author, room) }
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .members(.admissionRepeated),
       .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .members(.notificationsSet),
       .members(.hidden), .members(.shown),

@@ -17,7 +17,7 @@ package final class ScheduleObserver: Sendable {
     for recorded in events {
       guard case .room(_, .scheduling(let event)) = recorded.event else { continue }
       switch event {
-      case .scheduled(_, let message): notify(message.sendAt)
+      case .scheduled(_, let message): if let message { notify(message.sendAt) }
       case .changed(_, let edit): if let sendAt = edit.sendAt { notify(sendAt) }
       case .cancelled, .failed: break
       }

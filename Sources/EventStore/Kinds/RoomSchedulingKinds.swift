@@ -14,17 +14,21 @@ extension RoomEvent.Scheduling: KindFamily {
     }
   }
 
+  /// Of an erased message, the ID stays taken.
   static let scheduledKind = Kind<Self>(
     160, "message.scheduled", .disclosed,
     write: { event, output in
       guard case .scheduled(let id, let message) = event else { return }
       output.write(
-        subject: id.uuid, Hansard_V1_MessageScheduled.with(message),
-        shows: [("sendAt", .text(message.sendAt.rfc3339)), ("author", .text(message.author.description))]
-          + .content(message.content))
+        subject: id.uuid, message.map { Hansard_V1_MessageScheduled.with($0) },
+        shows: message.map { message in
+          [("sendAt", .text(message.sendAt.rfc3339)), ("author", .text(message.author.description))]
+            + .content(message.content)
+        } ?? EventOutput.erased)
     },
-    read: { (body: Hansard_V1_MessageScheduled, reader) in
-      .scheduled(try reader.subject(MessageID.self), try EventCodec.decodeScheduled(body, reader))
+    readErasable: { (body: Hansard_V1_MessageScheduled?, reader) in
+      .scheduled(
+        try reader.subject(MessageID.self), try body.map { try EventCodec.decodeScheduled($0, reader) })
     })
 
   private static let changedKind = Kind<Self>(

@@ -89,7 +89,7 @@ extension ModelRoom {
 
   mutating func takeSchedule(_ event: RoomEvent, _ recorded: RecordedEvent) {
     switch event {
-    case .scheduling(.scheduled(let id, let message)):
+    case .scheduling(.scheduled(let id, let message?)):
       schedulings.append(
         ModelScheduling(
           id: id, author: message.author, scheduled: recorded.stamp, fingerprint: .scheduling(message)))
