@@ -32,7 +32,10 @@ package struct Usage: Sendable, Hashable {
   /// What an event uses. An event of a service uses nothing, because services belong to the operator.
   package init(of recorded: RecordedEvent) {
     self.init()
-    if recorded.service == nil { self = Usage(of: recorded.event) }
+    guard recorded.service == nil else { return }
+    self = Usage(of: recorded.event)
+    // What an event in another user's stream has is erased with that user, and the usage may not depend on it.
+    if case .user(let owner, _) = recorded.event, owner != recorded.actor { bytes = ChatEvent.chargedBytesOfRecord }
   }
 
   /// A scheduled message counts when it is scheduled. Sending it uses nothing, because the server does that.
