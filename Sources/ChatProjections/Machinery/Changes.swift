@@ -62,6 +62,24 @@ enum Changes {
     try CachedStatement(database, "DELETE FROM change WHERE scope = ?").run(scope.bytes)
   }
 
+  static func remove(_ type: ChangeType, in scope: ChangeScope, _ database: Database) throws {
+    try CachedStatement(database, "DELETE FROM change WHERE scope = ? AND type = ?")
+      .run(scope.bytes, Int64(type.rawValue))
+  }
+
+  /// The rows that say that others see something new of a user.
+  private static let ofProfile = "type IN (\(ChangeType.readMarker.rawValue), \(ChangeType.user.rawValue))"
+
+  static func createProfileIndex(_ database: Database) throws {
+    try database.execute(sql: "CREATE INDEX change_of_profile ON change (entity) WHERE \(ofProfile)")
+  }
+
+  /// Removes what others see of a user from all scopes. Needs the index of `createProfileIndex`.
+  static func removeProfile(of user: UserID, _ database: Database) throws {
+    try CachedStatement(database, "DELETE FROM change INDEXED BY change_of_profile WHERE \(ofProfile) AND entity = ?")
+      .run(user.uuid.bytes)
+  }
+
   private static let replacing = "ON CONFLICT (scope, type, entity) DO UPDATE SET position = excluded.position"
 
   /// Where an entity last changed. Nil if no change of it was noted.

@@ -34,6 +34,11 @@ enum Profiles {
       .run(user)
   }
 
+  /// Whether the account was deleted.
+  static func isForgotten(_ user: UserID, _ database: Database) throws -> Bool {
+    try CachedStatement(database, "SELECT 1 FROM profile WHERE userId = ? AND nickname = ''").exists(user)
+  }
+
   /// Omits users without a profile.
   static func profiles(of users: some Sequence<UserID>, _ database: Database) throws -> [UserID: Profile] {
     let statement = try CachedStatement(database, "SELECT nickname, picture FROM profile WHERE userId = ?")

@@ -100,6 +100,14 @@ extension RoomsBatch {
     try noteProfile(of: user)
   }
 
+  /// Removes what says that the user scheduled messages, changed the profile, or hid read markers: a rebuilt read model
+  /// may never have had it. `noteDeletion` notes the change for those who still see the user.
+  func forgetChanges(of user: UserID) throws {
+    guard contents == .everything else { return }
+    try Changes.remove(.scheduledMessage, in: .user(user), database)
+    try Changes.removeProfile(of: user, database)
+  }
+
   /// Call this after a user began to hide read markers, or to show them again.
   mutating func noteMarkers(of user: UserID) throws {
     guard contents == .everything else { return }

@@ -76,6 +76,7 @@ struct RoomsBatch {
       _ = try HiddenReaders.set(false, user, database)
       try ReportRows(database).forget(user)
       try CachedStatement(database, "DELETE FROM scheduled WHERE author = ?").run(user)
+      try forgetChanges(of: user)
       try noteDeletion(of: user)
     case .account(.emailSet), .account(.disabled), .account(.enabled), .logins, .sessions, .devices, .media,
       .deletion(.erased), .erased:
@@ -360,6 +361,12 @@ struct RoomsBatch {
       let leftOut = try LeftOutMessages.remove(.unread, at: .room(ordinal), from: room, database)
       try countDeletion(of: ordinal, except: leftOut, in: room)
       try removeMentions(at: .room(ordinal), from: room)
+    }
+    if let edited = room.row?.lastMessage, edited.ordinal == ordinal, edited.editedAt != nil,
+      try Profiles.isForgotten(edited.sender, database)
+    {
+      // When it was edited is not known after a rebuild from a log without the user's edits.
+      room.change { $0.lastMessage?.editedAt = nil }
     }
     guard ordinal == last, room.row?.lastMessage?.deletedAt == nil else { return }
     room.change {

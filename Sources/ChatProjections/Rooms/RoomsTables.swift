@@ -24,6 +24,7 @@ enum RoomsTables {
     try Profiles.createTable(database)
     try RoomCustom.createTable(database)
     try Changes.createTable(database)
+    try Changes.createProfileIndex(database)
     try HiddenReaders.createTable(database)
     try Blockers.createTables(database)
     try LeftOutMessages.createTable(database)
