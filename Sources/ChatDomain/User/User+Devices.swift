@@ -7,8 +7,9 @@ extension UserEvent {
     case removed(DeviceID)
     /// The provider reported this token as dead.
     case tokenInvalidated(DeviceID, PushToken)
-    /// Another device has the token now, so this one lost it.
-    case tokenMoved(DeviceID, PushToken)
+    /// Another device has the token now, so this one lost it, and all its other tokens, which belong to the same phone. The
+    /// token is nil if it was erased.
+    case tokenMoved(DeviceID, PushToken?)
   }
 }
 
@@ -122,14 +123,15 @@ extension UserEvent.Devices: EventFamily {
     case .registered(let id, let description), .updated(let id, let description): .deviceSetting(id, description)
     case .removed(let id): .deviceRemoval(id)
     case .tokenInvalidated(let id, let token): .tokenInvalidation(id, token)
-    case .tokenMoved(let id, let token): .tokenMove(id, token)
+    case .tokenMoved(let id, let token): token.map { .tokenMove(id, $0) }
     }
   }
 
   var textBytes: Int {
     switch self {
     case .registered(_, let description), .updated(_, let description): description.textBytes
-    case .tokenInvalidated(_, let token), .tokenMoved(_, let token): token.token.byteCount
+    case .tokenInvalidated(_, let token): token.token.byteCount
+    case .tokenMoved(_, let token): token?.token.byteCount ?? 0
     case .removed: 0
     }
   }
@@ -332,7 +334,11 @@ extension User {
       // If the registration was erased, this is the first event that is known of the device.
       let registered = devices[id]?.registered ?? stamp
       devices[id] = Device(description: description, registered: registered, revision: stamp.position)
-    case .tokenInvalidated(let id, let token), .tokenMoved(let id, let token):
+    case .tokenMoved(let id, _):
+      guard devices[id] != nil else { return }
+      devices[id]?.description.tokens = []
+      devices[id]?.revision = stamp.position
+    case .tokenInvalidated(let id, let token):
       guard let index = devices[id]?.description.tokens.firstIndex(of: token) else { return }
       devices[id]?.description.tokens.remove(at: index)
       devices[id]?.revision = stamp.position

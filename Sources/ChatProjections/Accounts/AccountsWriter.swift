@@ -47,8 +47,14 @@ struct AccountsWriter {
       try invalidate(token, of: device, of: user, stamp)
     case .devices(.removed(let device)):
       try CachedStatement(database, "DELETE FROM device WHERE userId = ? AND id = ?").run(user, device)
-    case .devices(.tokenMoved(let device, let token)):
-      try invalidate(token, of: device, of: user, stamp)
+    case .devices(.tokenMoved(let device, _)):
+      try CachedStatement(
+        database,
+        """
+        UPDATE device SET apnsToken = NULL, fcmToken = NULL, webPushToken = NULL, revision = ?, updatedTime = ?
+        WHERE userId = ? AND id = ?
+        """
+      ).run(stamp, user, device)
     case .media(.uploaded):
       break
     case .blocks(let event):

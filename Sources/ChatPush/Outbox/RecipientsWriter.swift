@@ -43,8 +43,15 @@ struct RecipientsWriter {
       ).run(user)
     case .devices(.updated(let device, let description)):
       try describe(device, of: user, description, at: position)
-    case .devices(.tokenInvalidated(let device, let token)), .devices(.tokenMoved(let device, let token)):
+    case .devices(.tokenInvalidated(let device, let token)):
       try invalidate(token, of: device, of: user)
+    case .devices(.tokenMoved(let device, _)):
+      try CachedStatement(
+        database,
+        """
+        UPDATE pushDevice SET apnsToken = NULL, fcmToken = NULL, webPushToken = NULL WHERE userId = ? AND deviceId = ?
+        """
+      ).run(user, device)
     case .devices(.removed(let device)):
       try remove(device, of: user)
     case .account(.disabled):

@@ -105,9 +105,9 @@ package struct UniqueNames: Sendable, Equatable {
       if let identity { leave(identity, of: id) }
     case .devices(.registered(let device, let description)), .devices(.updated(let device, let description)):
       enter(description.tokens, of: DeviceReference(user: id, device: device))
-    case .devices(.tokenInvalidated(let device, let token)), .devices(.tokenMoved(let device, let token)):
+    case .devices(.tokenInvalidated(let device, let token)):
       pushTokens.remove(token, from: DeviceReference(user: id, device: device))
-    case .devices(.removed(let device)):
+    case .devices(.removed(let device)), .devices(.tokenMoved(let device, _)):
       enter([], of: DeviceReference(user: id, device: device))
     case .account(.profileChanged), .account(.disabled), .account(.enabled), .account(.preferencesSet),
       .logins(.credentialSet), .sessions, .media, .blocks:

@@ -5,12 +5,14 @@ import SwiftProtobuf
 
 /// Which payloads an erasure removes; see decision 0041.
 ///
-/// In the user's own stream, all of them. In those of other users, none. Elsewhere, those of kinds that have content: what the user wrote, or something
+/// In the user's own stream, all of them. In those of other users, only the push token that the user's device took from
+/// theirs. Elsewhere, those of kinds that have content: what the user wrote, or something
 /// by which the user can be recognised or reached. Rooms that others use depend on the other kinds, which have IDs,
 /// numbers, roles and flags.
 package struct ErasureRule: Sendable {
   static let userDeleted: UInt16 = 50
   static let userErased: UInt16 = 51
+  private static let pushTokenMoved: UInt16 = 24
   static let legalHoldPlaced: UInt16 = 210
   static let legalHoldLifted: UInt16 = 211
   static let roomDeleted: UInt16 = 104
@@ -50,7 +52,7 @@ package struct ErasureRule: Sendable {
 
   func erases(_ envelope: RecordEnvelope, of user: UUIDBytes) -> Bool {
     if envelope.streamKind == StreamKind.user.rawValue {
-      return envelope.stream == user && envelope.kind != Self.userErased
+      return envelope.stream == user ? envelope.kind != Self.userErased : envelope.kind == Self.pushTokenMoved
     }
     if Self.withContent.contains(envelope.kind) { return true }
     return Self.withNames.contains(envelope.kind) && deletedWith[user]?.contains(envelope.stream) == true

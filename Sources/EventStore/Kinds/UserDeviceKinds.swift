@@ -62,11 +62,11 @@ extension UserEvent.Devices: KindFamily {
     write: { event, output in
       guard case .tokenMoved(let device, let token) = event else { return }
       output.write(
-        subject: device.uuid, Hansard_V1_PushTokenInvalidated.with { $0.token = .with(token) },
-        shows: [("pushProvider", .text(token.provider.name))])
+        subject: device.uuid, token.map { token in Hansard_V1_PushTokenInvalidated.with { $0.token = .with(token) } },
+        shows: token.map { [("pushProvider", .text($0.provider.name))] } ?? EventOutput.erased)
     },
-    read: { (body: Hansard_V1_PushTokenInvalidated, reader) in
-      .tokenMoved(try reader.subject(DeviceID.self), try reader.token(body.token))
+    readErasable: { (body: Hansard_V1_PushTokenInvalidated?, reader) in
+      .tokenMoved(try reader.subject(DeviceID.self), try body.map { try reader.token($0.token) })
     })
 }
 

@@ -102,7 +102,8 @@ extension ModelUser {
       loggedOut.remove(device)
       change(device, recorded) { $0 = description }
     case .devices(.removed(let device)): devices.removeAll { $0.id == device }
-    case .devices(.tokenInvalidated(let device, let token)), .devices(.tokenMoved(let device, let token)):
+    case .devices(.tokenMoved(let device, _)): change(device, recorded) { $0.tokens = [] }
+    case .devices(.tokenInvalidated(let device, let token)):
       change(device, recorded) { $0.tokens.removeAll { $0 == token } }
     case .media(.uploaded(let id, let content, let name)):
       // A file that exists already is recorded again only for the key.
