@@ -289,6 +289,16 @@ def ben_is_found(files) -> bool:
     return any(b"Ben" in path.read_bytes() for path in files)
 
 
+def test_a_file_that_another_user_has_uploaded_too_stays(own_world):
+    """Also if no message refers to that upload yet."""
+    anna, ben = own_world.account("Annabella"), own_world.user("Ben")
+    upload(anna, "anna.png")
+    own = upload(ben, "ben.png")
+    delete_me(anna)
+    wait_until(lambda: erasure(own_world, anna.id)["state"] == "complete", "the erasure is not complete")
+    assert ben.request("GET", f"/v1/media/{own['id']}").content == encoded("png")
+
+
 def upload(person: Api, name: str) -> dict:
     response = person.request(
         "POST", "/v1/media", data=encoded("png"), headers={"Content-Type": "image/png"}, params={"name": name})

@@ -70,7 +70,7 @@ package struct MediaQueries: ReadModelQueries {
     OR EXISTS (SELECT 1 FROM picture WHERE mediaId = media.id)
     """
 
-  /// Whether anybody has ever uploaded this content.
+  /// Whether anybody whose account is not deleted has uploaded this content. The rows of deleted users are removed.
   package func isKnown(_ hash: [UInt8]) throws -> Bool {
     try CachedStatement(database, "SELECT 1 FROM media WHERE hash = ? LIMIT 1").exists(hash)
   }

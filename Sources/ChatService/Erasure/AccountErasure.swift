@@ -90,14 +90,15 @@ struct AccountErasure {
     }
   }
 
-  /// Nothing refers to a file any more, except other users' uploads of the same content.
+  /// Removes the files that no other user has uploaded, also if nothing refers to such an upload yet. An upload that
+  /// nobody needs is collected later, like any other.
   /// - Returns: false if a legal hold was placed meanwhile.
   private func removeFiles(_ hashes: Set<[UInt8]>) async throws(ServiceError) -> Bool {
     for bytes in hashes {
       if try await isHeld() { return false }
       guard let hash = ContentHash(bytes) else { continue }
       _ = try await chat.failing {
-        try await chat.media.remove(hash) { try await chat.mediaRows { try !$0.unused([bytes]).isEmpty } }
+        try await chat.media.remove(hash) { try await chat.mediaRows { try !$0.isKnown(bytes) } }
       }
     }
     return true
