@@ -3,7 +3,7 @@
 import pytest
 
 from harness.client import Api, new_id
-from harness.command import check_data, settle
+from harness.command import check_data, hansard, settle
 from harness.images import encoded
 from harness.people import PASSWORD, Person, World
 from harness.times import later as time_after
@@ -179,21 +179,64 @@ def test_the_read_models_are_the_same_after_a_rebuild(own_world):
     anna, ben = own_world.account("Annabella"), own_world.user("Ben")
     room = anna.room("Tea", ben)
     # These have no other member, so they are deleted with the account.
-    anna.room("Notes")
-    anna.workspace("Office")
+    notes = anna.room("Notes")
+    anna.channel(anna.workspace("Office"))
+    anna.put(notes.message(new_id()), {"text": "to do", "threadId": anna.send(notes, "list")["id"]})
     sent = [anna.send(room, f"cup {number}") for number in range(5)]
     anna.patch(room.message(sent[0]["id"]), {"text": "another cup"})
+    anna.patch(room.message(sent[4]["id"]), {"text": "the last cup"})
     ben.put(f"{room.message(sent[1]['id'])}/reactions/👍")
+    replies = use_everything(anna, ben, own_world.user("Carol"), room, sent[0]["id"])
     delete_me(anna)
-    wait_for_texts(ben, room, [""] * 5)
+    wait_for_texts(ben, room, [""] * 6 + ["ben's own words"])
     wait_until(lambda: erasure(own_world, anna.id)["state"] == "complete", "the erasure is not complete")
     own_world.server.stop()
     check_data(own_world.server.data)
+    hansard("replay", "--data", own_world.server.data)
     own_world.server.start()
-    assert ben.texts(room) == [""] * 5
+    assert ben.texts(room) == [""] * 6 + ["ben's own words"]
+    thread = ben.get(f"{room.message(sent[0]['id'])}/thread")["messages"]
+    assert [message["text"] for message in thread] == ["", "ben's reply", ""]
+    for reply in replies:
+        ben.refused("id_in_use", "PUT", room.message(reply), {"text": "a reply that is not Anna's"})
     anna.refused("session_ended", "GET", "/v1/me")
     own_world.nobody.refused(
         "credentials_rejected", "POST", "/v1/sessions", {"email": anna.email, "password": PASSWORD})
+
+
+def use_everything(anna: Person, ben: Person, carol: Person, room, root: str) -> list[str]:
+    """Anna adds to the room whose content is erased but whose traces others see.
+    :return: the IDs of her replies.
+    """
+    anna.put(f"{room.path}/members/{carol.id}")
+    replies = [new_id(), new_id()]
+    anna.put(room.message(replies[0]), {"text": "anna's reply", "threadId": root})
+    ben.put(room.message(new_id()), {"text": "ben's reply", "threadId": root})
+    anna.put(room.message(replies[1]), {"text": "another reply", "threadId": root})
+    anna.patch(room.message(replies[1]), {"text": "another edited reply"})
+    # Messages with a file, and a picture of the user.
+    picture = upload(anna, "cup.png")["id"]
+    anna.put(room.message(new_id()), {"text": "a picture", "attachments": [{"mediaId": picture}]})
+    anna.patch("/v1/me", {"picture": picture})
+    # Reactions: before and after those of others, and one that was taken back.
+    own = ben.send(room, "ben's own words")["id"]
+    for person in (anna, ben, carol):
+        person.put(f"{room.message(own)}/reactions/👍")
+    anna.put(f"{room.message(own)}/reactions/🎉")
+    anna.delete(f"{room.message(own)}/reactions/🎉")
+    carol.delete(f"{room.message(own)}/reactions/👍")
+    # Scheduled messages: one that is cancelled, one that waits.
+    for number in range(2):
+        scheduled = f"{room.path}/scheduled-messages/{new_id()}"
+        anna.put(scheduled, {"text": f"later {number}", "sendAt": time_after(days=30)})
+        anna.patch(scheduled, {"text": "even later"})
+        if number == 0:
+            anna.delete(scheduled)
+    # Tokens that moved to her device, and back.
+    token = new_id().replace("-", "") * 2
+    for person in (ben, anna, carol):
+        person.put(f"/v1/devices/{new_id()}", {"name": "phone", "type": "ios", "apnsToken": token})
+    return replies
 
 
 @pytest.fixture
