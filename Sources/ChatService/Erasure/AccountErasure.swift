@@ -14,7 +14,6 @@ struct AccountErasure {
     case unfinished
   }
 
-  private static let portion = BulkStream.chunkCommands
   /// How long the read models may take to apply a step. After that, the erasure begins again.
   private static let readModelMilliseconds = 600_000
   /// How long readers may keep removed rows in the files, in milliseconds. After that, the erasure is tried again.
@@ -25,7 +24,6 @@ struct AccountErasure {
   let chat: ChatService
   let user: UserID
   let deleted: LogPosition
-  let registered: LogPosition
   /// Nil leaves the log as it is, and the erasure incomplete.
   let records: (any RecordErasing)?
   /// Those whose unused files are removed.
@@ -34,13 +32,10 @@ struct AccountErasure {
   let closed: [any Projection.Type]
   let outbox: (any ErasedReadModel)?
 
-  /// What others see goes first. The files and the log wait while a legal hold is in force.
-  /// - Parameter uploads: the SHA-256 of each file that the user uploaded, if an earlier run has erased the writings. No
-  ///   later event adds to them.
-  func run(_ uploads: inout Set<[UInt8]>?) async throws(ServiceError) -> Outcome {
-    let files: Set<[UInt8]>
-    if let uploads { files = uploads } else { files = try await eraseWritings() }
-    uploads = files
+  /// What others see goes first: call it when `WritingsErasure` has erased the user's writings. The files and the log wait
+  /// while a legal hold is in force.
+  /// - Parameter files: the SHA-256 of each file that the user uploaded.
+  func run(_ files: Set<[UInt8]>) async throws(ServiceError) -> Outcome {
     try await waitForReadModels()
     guard try await !isHeld(), try await removeFiles(files) else { return .held }
     guard let records else { return .unfinished }
@@ -59,36 +54,6 @@ struct AccountErasure {
   }
 
   // MARK: - Steps
-
-  /// Removes messages and reactions.
-  /// - Returns: the SHA-256 of each file that the user uploaded.
-  private func eraseWritings() async throws(ServiceError) -> Set<[UInt8]> {
-    var files: Set<[UInt8]> = []
-    var takenBack: Set<MessageKey> = []
-    let survey = LogSurvey(chat: chat, user: user, registered: registered, deleted: deleted)
-    try await survey.forEachSlice { (events) async throws(ServiceError) in
-      for recorded in events {
-        if case .user(_, .media(.uploaded(_, let media, _))) = recorded.event { files.insert(media.hash) }
-      }
-      try await perform(events.compactMap { erasing($0.event, &takenBack) })
-    }
-    return files
-  }
-
-  /// Nil for an event without a message or a reaction.
-  /// - Parameter takenBack: the messages to which the user took a reaction back.
-  private func erasing(_ event: ChatEvent, _ takenBack: inout Set<MessageKey>) -> ChatService.Request? {
-    switch event {
-    case .room(let room, .messages(.sent(let id, user, _, _))):
-      chat.erasing(.room(room, .erasing(.message(id, of: user, after: deleted))))
-    case .room(let room, .annotations(.reactionAdded(let id, _, user, let emoji, _))):
-      chat.erasing(.room(room, .erasing(.reactions(id, emoji: emoji, of: user))))
-    case .room(let room, .annotations(.reactionRemoved(let id, _, user, _))):
-      takenBack.insert(MessageKey(room: room, message: id)).inserted
-        ? chat.erasing(.room(room, .erasing(.reactions(id, emoji: nil, of: user)))) : nil
-    case .user, .room, .workspace, .server: nil
-    }
-  }
 
   /// Removes the files that no other user has uploaded, also if nothing refers to such an upload yet. An upload that
   /// nobody needs is collected later, like any other.
@@ -127,22 +92,6 @@ struct AccountErasure {
         throw .failed("readers kept removed rows in the files of the read models for \(Self.cleanMilliseconds) ms")
       }
       try await chat.failing { try await Task.sleep(for: Self.pause) }
-    }
-  }
-
-  /// Performs many commands. Those that a later attempt finds done record nothing, except for reactions that were taken back. What is gone, because its room was
-  /// deleted, need not be erased.
-  private func perform(_ requests: [ChatService.Request]) async throws(ServiceError) {
-    var rest = requests[...]
-    while !rest.isEmpty {
-      let portion = Array(rest.prefix(Self.portion))
-      rest = rest.dropFirst(portion.count)
-      for result in await BulkStream(chat: chat).enqueue(portion).results() {
-        switch result {
-        case .success, .failure(.rejected(.roomNotFound)), .failure(.rejected(.messageNotFound)): break
-        case .failure(let error): throw error
-        }
-      }
     }
   }
 }

@@ -89,39 +89,64 @@ package final class Eraser: Sendable {
     _ closed: [any Projection.Type], _ outbox: (any ErasedReadModel)?,
     _ uploads: inout [UserID: Set<[UInt8]>], _ held: HeldErasures, _ logger: Logger
   ) async throws(ServiceError) {
-    var position = LogPosition.origin
     var failure: ServiceError?
-    while true {
-      let page = try await chat.accounts { [position] accounts in
-        try accounts.pendingErasures(after: position, limit: Self.pageLimit).map { row in
-          (row: row, registered: try accounts.user(row.user)?.registered.position ?? .first)
+    let pending = try await pendingErasures(chat)
+    try await eraseWritings(of: pending, chat, &uploads)
+    for (user, life) in pending {
+      let erasure = AccountErasure(
+        chat: chat, user: user, deleted: life.deleted, records: records, projections: projections, closed: closed,
+        outbox: outbox)
+      let metadata: Logger.Metadata = ["user": "\(user)"]
+      do throws(ServiceError) {
+        let outcome = try await erasure.run(uploads[user] ?? [])
+        held.note(user, isHeld: outcome == .held)
+        switch outcome {
+        case .complete:
+          uploads[user] = nil
+          logger.info("the erasure of a deleted account is complete", metadata: metadata)
+        case .held, .unfinished:
+          logger.debug("the erasure of a deleted account is not complete yet", metadata: metadata)
         }
-      }
-      guard !page.isEmpty else { break }
-      for (row, registered) in page {
-        position = row.state.deleted.position
-        let erasure = AccountErasure(
-          chat: chat, user: row.user, deleted: position, registered: registered, records: records,
-          projections: projections, closed: closed, outbox: outbox)
-        let metadata: Logger.Metadata = ["user": "\(row.user)"]
-        do throws(ServiceError) {
-          let outcome = try await erasure.run(&uploads[row.user])
-          held.note(row.user, isHeld: outcome == .held)
-          switch outcome {
-          case .complete:
-            uploads[row.user] = nil
-            logger.info("the erasure of a deleted account is complete", metadata: metadata)
-          case .held, .unfinished:
-            logger.debug("the erasure of a deleted account is not complete yet", metadata: metadata)
-          }
-          chat.delayedErasures.remove(row.user)
-        } catch {
-          // The others need not wait for this one.
-          failure = error
-          chat.delayedErasures.insert(row.user)
-        }
+        chat.delayedErasures.remove(user)
+      } catch {
+        // The others need not wait for this one.
+        failure = error
+        chat.delayedErasures.insert(user)
       }
     }
     if let failure { throw failure }
+  }
+
+  /// The oldest deletion first.
+  private static func pendingErasures(
+    _ chat: ChatService
+  ) async throws(ServiceError) -> [(user: UserID, life: LogSurvey.Life)] {
+    var pending: [(user: UserID, life: LogSurvey.Life)] = []
+    while true {
+      let position = pending.last?.life.deleted ?? .origin
+      let page = try await chat.accounts { accounts in
+        try accounts.pendingErasures(after: position, limit: Self.pageLimit).map { row in
+          let registered = try accounts.user(row.user)?.registered.position ?? .first
+          return (user: row.user, life: LogSurvey.Life(registered: registered, deleted: row.state.deleted.position))
+        }
+      }
+      guard !page.isEmpty else { return pending }
+      pending += page
+    }
+  }
+
+  /// Erases the writings of those for whom that was not done since the start.
+  private static func eraseWritings(
+    of pending: [(user: UserID, life: LogSurvey.Life)], _ chat: ChatService, _ uploads: inout [UserID: Set<[UInt8]>]
+  ) async throws(ServiceError) {
+    let new = pending.filter { uploads[$0.user] == nil }
+    guard !new.isEmpty else { return }
+    do throws(ServiceError) {
+      let lives = Dictionary(uniqueKeysWithValues: new.map { ($0.user, $0.life) })
+      uploads.merge(try await WritingsErasure(chat: chat, users: lives).run()) { $1 }
+    } catch {
+      for (user, _) in new { chat.delayedErasures.insert(user) }
+      throw error
+    }
   }
 }

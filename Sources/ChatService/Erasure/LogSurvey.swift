@@ -2,32 +2,45 @@ import ChatDomain
 import ChatPrimitives
 import ChatProjections
 import EventStore
-import NIOPosix
 
-/// What a deleted user did, according to the log. It is read in slices, so that no thread blocks for long.
+/// What deleted users did, according to the log. It is read in slices, on a thread of low priority, so that requests need
+/// not wait for it.
 struct LogSurvey {
   private static let sliceEvents = 4096
 
-  let chat: ChatService
-  let user: UserID
-  /// The user did nothing before this position.
-  let registered: LogPosition
-  /// The user did nothing after this position.
-  let deleted: LogPosition
+  /// The part of the log that can have something of a user.
+  struct Life {
+    /// The user did nothing before this position.
+    let registered: LogPosition
+    /// The user did nothing after this position.
+    let deleted: LogPosition
+  }
 
-  /// Calls `take` with what the user recorded, in order.
+  let chat: ChatService
+  let users: [UserID: Life]
+
+  /// Calls `take` with what the users recorded, in order.
   func forEachSlice(_ take: ([RecordedEvent]) async throws(ServiceError) -> Void) async throws(ServiceError) {
-    var position = LogPosition(registered.value - 1)
-    while position < deleted {
+    guard let first = users.values.map(\.registered).min(), let last = users.values.map(\.deleted).max() else { return }
+    var position = LogPosition(first.value - 1)
+    while position < last {
       let start = position
-      let events = try await chat.failing { [store = chat.store] in
-        try await NIOThreadPool.singleton.runIfActive { try store.events(after: start, limit: Self.sliceEvents) }
+      let events = try await chat.failing { [store = chat.store] in try await Self.slice(of: store, after: start) }
+      guard let end = events.last else { return }
+      let own = events.filter { recorded in
+        recorded.actor.flatMap { users[$0] }.map { recorded.position <= $0.deleted } ?? false
       }
-      guard let last = events.last else { return }
-      let own = events.filter { $0.actor == user && $0.position <= deleted }
       if !own.isEmpty { try await take(own) }
-      position = last.position
+      position = end.position
       guard !Task.isCancelled else { throw .cancelled }
+    }
+  }
+
+  private static func slice(of store: EventStore, after position: LogPosition) async throws -> [RecordedEvent] {
+    try await withCheckedThrowingContinuation { continuation in
+      LowPriorityThread.start("hansard-survey") {
+        continuation.resume(with: Result { try store.events(after: position, limit: sliceEvents) })
+      }
     }
   }
 }
