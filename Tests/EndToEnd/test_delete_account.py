@@ -162,6 +162,7 @@ def test_a_hold_on_a_room_outlives_the_room(world):
 
 def test_a_user_and_a_room_with_the_same_id_have_two_holds(world):
     anna, service = world.account("Annabella"), world.admin
+    world.user("Ben").post("/v1/rooms", {"id": anna.id, "name": "Tea"})
     of_user, of_room = (f"/v1/admin/legal-holds/{kind}/{anna.id}" for kind in ("users", "rooms"))
     service.put(of_user, {"reason": "case 7"})
     service.put(of_room, {"reason": "case 8"})
@@ -173,6 +174,18 @@ def test_a_user_and_a_room_with_the_same_id_have_two_holds(world):
     assert erasure(world, anna.id)["state"] == "held"
     service.delete(of_user)
     assert erasure(world, anna.id)["state"] != "held"
+
+
+def test_what_never_existed_cannot_be_held(world):
+    for kind, code in (("users", "user_not_found"), ("rooms", "room_not_found")):
+        world.admin.refused(code, "PUT", f"/v1/admin/legal-holds/{kind}/{new_id()}", {"reason": "case 7"})
+    anna = world.account("Annabella")
+    room = anna.room("Tea", world.user("Ben"))
+    anna.delete(room.path)
+    delete_me(anna)
+    hold = f"/v1/admin/legal-holds/rooms/{room.id}"
+    assert world.admin.put(hold, {"reason": "case 7"})["roomId"] == room.id
+    world.admin.delete(hold)
 
 
 def test_the_read_models_are_the_same_after_a_rebuild(own_world):

@@ -59,10 +59,19 @@ extension ChatService {
 
   // MARK: - Legal holds
 
+  /// - Throws: `userNotFound` or `roomNotFound` if the target never existed. It may be deleted.
   package func placeLegalHold(
     _ hold: LegalHold, by service: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {
-    try await perform(Request(service, .legalHold(.place(hold)), command: command))
+    switch hold.target {
+    case .user(let user):
+      guard try await accounts({ try $0.user(user) != nil || $0.erasure(of: user) != nil }) else {
+        throw .rejected(.userNotFound)
+      }
+    case .room(let room):
+      guard try await rooms({ try $0.room(room) != nil || $0.isDeleted(room) }) else { throw .rejected(.roomNotFound) }
+    }
+    return try await perform(Request(service, .legalHold(.place(hold)), command: command))
   }
 
   package func liftLegalHold(

@@ -155,13 +155,15 @@ def upload_media(world: World) -> Case:
     return Case(do, picture, lambda: anna.get("/v1/me")["picture"], log_out(anna), "session_ended")
 
 
-def _hold(target: str) -> tuple[str, str]:
+def _hold(world: World, target: str) -> tuple[str, str]:
     """The paths of the legal hold on a new user or room, and of the list."""
-    return f"/v1/admin/legal-holds/{target}/{new_id()}", "/v1/admin/legal-holds"
+    user = world.user()
+    id = user.id if target == "users" else user.room().id
+    return f"/v1/admin/legal-holds/{target}/{id}", "/v1/admin/legal-holds"
 
 
 def _placing(world: World, target: str) -> Case:
-    path, holds = _hold(target)
+    path, holds = _hold(world, target)
     return Case(
         over_http(world.admin, "PUT", path, {"reason": "case 7"}, new_id()),
         lambda: world.admin.put(path, {"reason": "cases 7 and 8"}), lambda: world.admin.get(holds, limit=1),
@@ -169,7 +171,7 @@ def _placing(world: World, target: str) -> Case:
 
 
 def _lifting(world: World, target: str) -> Case:
-    path, holds = _hold(target)
+    path, holds = _hold(world, target)
     world.admin.put(path, {"reason": "case 7"})
     return Case(
         over_http(world.admin, "DELETE", path, key=new_id()), lambda: world.admin.put(path, {"reason": "case 8"}),

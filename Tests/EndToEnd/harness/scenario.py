@@ -302,14 +302,14 @@ class AuthorizationScenario:
     @functools.cached_property
     def held_user(self) -> str:
         """The ID of a user under a legal hold."""
-        held = new_id()
+        held = self.world.user("Held").id
         self.world.admin.put(f"/v1/admin/legal-holds/users/{held}", {"reason": "Case 8"})
         return held
 
     @functools.cached_property
     def held_room(self) -> str:
         """The ID of a room under a legal hold."""
-        held = new_id()
+        held = self.world.user("Held").room("Held").id
         self.world.admin.put(f"/v1/admin/legal-holds/rooms/{held}", {"reason": "Case 9"})
         return held
 
