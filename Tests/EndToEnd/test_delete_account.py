@@ -225,7 +225,7 @@ def use_everything(anna: Person, ben: Person, carol: Person, room, root: str) ->
     replies = [new_id(), new_id()]
     anna.put(room.message(replies[0]), {"text": "anna's reply", "threadId": root})
     ben.put(room.message(new_id()), {"text": "ben's reply", "threadId": root})
-    anna.put(room.message(replies[1]), {"text": "another reply", "threadId": root})
+    anna.put(room.message(replies[1]), {"text": "another reply", "threadId": root, "mentions": {"users": [carol.id]}})
     anna.patch(room.message(replies[1]), {"text": "another edited reply"})
     # Messages with a file, and a picture of the user.
     picture = upload(anna, "cup.png")["id"]

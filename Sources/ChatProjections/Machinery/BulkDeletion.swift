@@ -111,7 +111,7 @@ package enum BulkDeletion {
     if table == Changes.table {
       owners += rowSets.filter { $0.tombstone != nil }.map { ClearedOwner(scope: $0.scope, sql: Changes.firstID) }
     }
-    return owners.isEmpty ? .rows : .exceptCleared(owners)
+    return owners.isEmpty ? .rows : .exceptCleared(owners, also: nil)
   }
 
   /// How a row names the deleted room or workspace that it is of.

@@ -78,7 +78,8 @@ package enum TableComparison: Sendable {
   /// All rows except those for which this condition is true.
   case except(String)
   /// All rows except those of rooms and workspaces that a bulk deletion is removing in either file.
-  case exceptCleared([BulkDeletion.ClearedOwner])
+  /// - also: a condition for other rows that are left out.
+  case exceptCleared([BulkDeletion.ClearedOwner], also: String?)
   /// No rows.
   case none
 }

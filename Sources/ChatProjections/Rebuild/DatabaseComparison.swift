@@ -31,8 +31,8 @@ struct DatabaseComparison {
       case .rows: try compareRows(of: name)
       case .selected(let query, let key): try compareRows(of: name, query, key: key)
       case .except(let condition): try compareRows(of: name, except: condition)
-      case .exceptCleared(let owners):
-        let conditions = owners.map { $0.condition(cleared) }
+      case .exceptCleared(let owners, also: let also):
+        let conditions = owners.map { $0.condition(cleared) } + (also.map { [$0] } ?? [])
         try compareRows(of: name, except: conditions.joined(separator: " OR "))
       case .none: break
       }

@@ -64,8 +64,8 @@ extension RoomsBatch {
     try CachedStatement(
       database,
       """
-      INSERT INTO thread (roomId, root, rootId, lastOrdinal, deletedCount, activity, changed)
-      VALUES (?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO thread (roomId, root, rootId, lastOrdinal, deletedCount, activity, changed, hasErasedReplies)
+      VALUES (?, ?, ?, ?, ?, ?, ?, 0)
       ON CONFLICT (roomId, root) DO UPDATE SET
         lastOrdinal = MAX(lastOrdinal, excluded.lastOrdinal), deletedCount = deletedCount + excluded.deletedCount,
         activity = excluded.activity, changed = excluded.changed
@@ -108,8 +108,13 @@ extension RoomsBatch {
     ).run(activity, room, root)
   }
 
-  func deleteInThread(_ location: MessageLocation, in room: BufferedRoom) throws {
+  /// - Parameter isByService: whether nobody deleted it but a service, as in an erasure.
+  func deleteInThread(_ location: MessageLocation, in room: BufferedRoom, isByService: Bool) throws {
     try noteReply(at: location, in: room)
+    if isByService {
+      try CachedStatement(database, "UPDATE thread SET hasErasedReplies = 1 WHERE roomId = ? AND root = ?")
+        .run(room.id, location.thread)
+    }
     guard let last = try end(ofThread: location.thread, in: room.id)?.ordinal, location.ordinal >= 1,
       location.ordinal <= last
     else { return }

@@ -198,7 +198,11 @@ struct RoomsBatch {
       try changeMentions(mentions, at: location, except: blocking, in: room)
       try addMentionedFollowers(mentions, at: location, except: blocking, in: room)
     case .deleted(_, let location):
-      try location.isInThread ? deleteInThread(location, in: room) : delete(location.ordinal, in: room, recorded)
+      if location.isInThread {
+        try deleteInThread(location, in: room, isByService: recorded.actor == nil)
+      } else {
+        try delete(location.ordinal, in: room, recorded)
+      }
     }
   }
 

@@ -99,6 +99,20 @@ package struct RoomsProjection: Projection {
   ]
 }
 
+extension RoomsProjection {
+  /// See `ThreadTables`.
+  package static func comparison(of table: String) -> TableComparison {
+    let comparison = BulkDeletion.comparison(of: table, bulkDeletedRows)
+    guard table == "threadFollower", case .exceptCleared(let owners, also: nil) = comparison else { return comparison }
+    let ofErased = """
+      EXISTS (
+        SELECT 1 FROM thread
+        WHERE thread.roomId = threadFollower.roomId AND thread.root = threadFollower.root AND hasErasedReplies)
+      """
+    return .exceptCleared(owners, also: ofErased)
+  }
+}
+
 extension ReadModels {
   package var rooms: ProjectionRunner<RoomsProjection> { self[RoomsProjection.self] }
 }

@@ -9,6 +9,10 @@ import GRDB
 /// unread for the follower. Badges and pages only read the threads that became unread last
 /// (`RoomsQueries.unreadThreads`).
 ///
+/// `thread.hasErasedReplies` is 1 if a service deleted a reply, as an erasure does. Whom the reply mentioned follows the
+/// thread, but a rebuilt file may not know that any more, so these threads' followers are not compared. They say nothing
+/// of what was erased, except that somebody may have been mentioned.
+///
 /// `thread.changed` is where a reply was last sent, edited or deleted; `threadFollower.changed`, where the user's marker
 /// or following last changed.
 enum ThreadTables {
@@ -23,6 +27,7 @@ enum ThreadTables {
           deletedCount INTEGER NOT NULL,
           activity INTEGER NOT NULL,
           changed INTEGER NOT NULL,
+          hasErasedReplies INTEGER NOT NULL,
           PRIMARY KEY (roomId, root)
         ) STRICT, WITHOUT ROWID;
 
