@@ -11,6 +11,10 @@ import Testing
   private static let room: RoomID = .numbered(9)
   private static let picture: MediaID = .numbered(30)
   private static let (first, second): (MessageID, MessageID) = (.numbered(100), .numbered(101))
+  private static let (third, reply): (MessageID, MessageID) = (.numbered(102), .numbered(103))
+  private static let later: MessageID = .numbered(104)
+  private static let thread = ThreadLocation(
+    root: ThreadRoot(message: second, ordinal: 2), rootAuthor: bob, ordinal: 1)
   private static let secret = "Alice's secret"
 
   /// Alice does something in every read model and deletes her account. Then the server deletes what she wrote.
@@ -33,6 +37,16 @@ import Testing
     }
     script.create(room, by: bob)
     script.room(room, .members(.added(alice, role: .member)), by: bob)
+    script.user(alice, .account(.profileChanged(ProfileEdit(nickname: "\(secret), once more"))))
+    // Bob's phone is Alice's now.
+    let token = PushToken(provider: .fcm, token: "a token")
+    script.user(
+      bob,
+      .devices(
+        .registered(.numbered(22), DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: [token]))))
+    script.add(.user(bob, .devices(.tokenMoved(.numbered(22), token))), actor: alice)
+    let waiting = ScheduledMessage(
+      author: alice, content: .plain(secret), sendAt: Timestamp(milliseconds: 2_000_000_000_000))
     let details = MessageDetails(
       mentions: Mentions(users: [bob]), attachments: [Attachment(media: picture, content: media, name: secret)],
       custom: CustomPart(type: "tea.ready", body: "1"))
@@ -41,7 +55,16 @@ import Testing
       (.messages(.edited(first, at: .room(1), .plain("\(secret), edited"))), alice),
       (.messages(.sent(second, author: bob, thread: nil, .plain("Bob stays"))), bob),
       (.annotations(.reactionAdded(second, at: .room(2), by: alice, emoji: ":\(secret):")), alice),
+      (.annotations(.reactionAdded(second, at: .room(2), by: alice, emoji: "👍")), alice),
       (.annotations(.reactionAdded(second, at: .room(2), by: bob, emoji: "👍")), bob),
+      (.annotations(.reactionAdded(second, at: .room(2), by: alice, emoji: "🎉")), alice),
+      (.annotations(.reactionRemoved(second, at: .room(2), by: alice, emoji: "🎉")), alice),
+      (.messages(.sent(reply, author: alice, thread: thread, .plain(secret))), alice),
+      (.messages(.edited(reply, at: thread.location, .plain("\(secret), edited"))), alice),
+      (.scheduling(.scheduled(later, waiting)), alice),
+      (.scheduling(.cancelled(later)), alice),
+      (.messages(.sent(third, author: alice, thread: nil, .plain(secret))), alice),
+      (.messages(.edited(third, at: .room(3), .plain("\(secret), edited"))), alice),
       (.reports(.filed(.numbered(50), reporter: alice, .of(bob, saying: secret))), alice),
     ] as [(RoomEvent, UserID)] {
       script.room(room, event, by: author, command: .numbered(41))
@@ -53,6 +76,8 @@ import Testing
       script.user(alice, event)
     }
     script.room(room, .messages(.deleted(first, at: .room(1))))
+    script.room(room, .messages(.deleted(reply, at: thread.location)))
+    script.room(room, .messages(.deleted(third, at: .room(3))))
     script.room(room, .annotations(.reactionRemoved(second, at: .room(2), by: alice, emoji: "")))
     return script.events
   }()
@@ -62,9 +87,13 @@ import Testing
     guard recorded.actor == alice else { return recorded }
     let event: ChatEvent =
       switch recorded.event {
-      case .room(let room, .messages(.sent(let id, let author, nil, _))):
-        .room(room, .messages(.sent(id, author: author, thread: nil, nil)))
-      case .room(let room, .messages(.edited)), .room(let room, .annotations(.reactionAdded)):
+      // `ErasedReplies` restores the thread.
+      case .room(let room, .messages(.sent(let id, let author, let thread, _))):
+        .room(room, .messages(.sent(id, author: author, thread: thread, nil)))
+      case .room(let room, .scheduling(.scheduled(let id, _))): .room(room, .scheduling(.scheduled(id, nil)))
+      case .user(let user, .devices(.tokenMoved(let device, _))): .user(user, .devices(.tokenMoved(device, nil)))
+      case .room(let room, .messages(.edited)), .room(let room, .annotations(.reactionAdded)),
+        .room(let room, .annotations(.reactionRemoved)):
         .room(room, .erased(kind: 131))
       case .room(let room, .reports(.filed(let id, let reporter, _))):
         .room(room, .reports(.filed(id, reporter: reporter, nil)))

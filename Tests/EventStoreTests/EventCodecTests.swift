@@ -202,6 +202,10 @@ struct EventCodecTests {
       event
     case .room(let room, .messages(.sent(let message, let author, nil, _))):
       .room(room, .messages(.sent(message, author: author, thread: nil, nil)))
+    case .room(let room, .scheduling(.scheduled(let message, _))):
+      .room(room, .scheduling(.scheduled(message, nil)))
+    case .user(let user, .devices(.tokenMoved(let device, _))):
+      .user(user, .devices(.tokenMoved(device, nil)))
     case .room(let room, .reports(.filed(let report, let reporter, _))):
       .room(room, .reports(.filed(report, reporter: reporter, nil)))
     case .room(let room, .reports(.resolved(let report, _))):
