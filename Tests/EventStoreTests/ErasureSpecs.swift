@@ -77,6 +77,21 @@ private final class ErasureHarness: Sendable {
     return log.head
   }
 
+  /// Appends an event as one block.
+  /// - Returns: its position.
+  @discardableResult
+  func append(_ event: ChatEvent, by actor: UserID?) throws -> LogPosition {
+    let stamp = Stamp(position: log.head.next, time: Timestamp(milliseconds: 1_000))
+    let (envelope, payload) = try EventCodec.encode(
+      RecordedEvent(
+        stamp: stamp, version: StreamVersion(1), actor: actor, service: nil, device: nil, command: nil,
+        originalTime: nil, event: event))
+    var block = BlockBuilder(first: log.head.next)
+    try block.append(envelope, payload: payload)
+    try log.append(block)
+    return log.head
+  }
+
   var texts: [String?] {
     get throws {
       var texts: [String?] = []
@@ -218,6 +233,44 @@ struct DividedDeletionTests {
       try harness.append([(ErasureHarness.envelope(130, .room, ErasureHarness.room, by: ErasureHarness.ben), "hi")])
     }
     try harness.close()
+  }
+}
+
+@Suite("Replies of erased users")
+struct ErasedRepliesTests {
+  @Test("keep their place in the thread; in a deleted room, their IDs")
+  func places() throws {
+    let harness = try ErasureHarness(sealsInBackground: true)
+    let (anna, ben) = (ErasureHarness.anna, ErasureHarness.ben)
+    let (room, notes) = (RoomID(ErasureHarness.room), RoomID(ErasureHarness.notes))
+    for user in [ben, anna] {
+      let key = "\u{2a}\u{20}" + String(repeating: "k", count: 32)
+      try harness.append([(ErasureHarness.envelope(1, .user, user.uuid, by: user), key)])
+    }
+    let ids = (1...4).map { MessageID(UUIDBytes(high: 5, low: $0)) }
+    let thread = ThreadLocation(root: ThreadRoot(message: ids[1], ordinal: 2), rootAuthor: ben, ordinal: 1)
+    for id in ids[0...1] {
+      try harness.append(.room(room, .messages(.sent(id, author: ben, thread: nil, .plain("hi")))), by: ben)
+    }
+    for (room, id) in [(room, ids[2]), (notes, ids[3])] {
+      try harness.append(.room(room, .messages(.sent(id, author: anna, thread: thread, .plain("secret")))), by: anna)
+    }
+    try harness.append(.room(notes, .lifecycle(.deleted)), by: anna)
+    let deletion = try harness.append(.user(anna, .deletion(.deleted)), by: anna)
+    try harness.append(.room(room, .messages(.deleted(ids[2], at: thread.location))), by: nil)
+    #expect(harness.ask(anna, deletion) == nil)
+    harness.waitForEnd()
+    let sent = try StoredEvents(harness.log).events(after: LogPosition(2), limit: 100).compactMap { recorded in
+      replyWithoutContent(recorded.event, by: anna)
+    }
+    #expect(sent.map(\.0) == [ids[2], ids[3]])
+    #expect(sent.first?.1 == thread && sent.last?.1 != nil)
+    try harness.close()
+  }
+
+  private func replyWithoutContent(_ event: ChatEvent, by author: UserID) -> (MessageID, ThreadLocation?)? {
+    guard case .room(_, .messages(.sent(let id, author, let place, nil))) = event else { return nil }
+    return (id, place)
   }
 }
 
