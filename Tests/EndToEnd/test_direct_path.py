@@ -198,7 +198,6 @@ GOOD = {
     "with a blank text": request('{"text":"  "}'),
     "with a mention of a stranger": request(json.dumps({"text": "x", "mentions": {"users": [new_id()]}})),
     "with the scheme in other case": request(token="bEARER <annaToken>"),
-    "of HTTP/1.0": request(version="1.0"),
     "of a service": request(token="Bearer <service>", more=("Hansard-Act-As: <anna>",)),
     "with a charset": request(kind="application/json; charset=utf-8"),
     "with fields of browsers and proxies": request(
@@ -206,6 +205,7 @@ GOOD = {
 }
 
 ROUTED = {
+    "of HTTP/1.0": request(version="1.0"),
     "with a longer body": request('{"text":"' + "x" * (4097 - 11) + '"}'),
     "without a type": request(kind=None),
     "with Idempotency-Key": request(more=(f"Idempotency-Key: {new_id()}",)),
