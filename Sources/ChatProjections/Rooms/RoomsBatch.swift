@@ -392,12 +392,3 @@ extension MemberRow {
     markerPosition = recorded.position
   }
 }
-
-extension PictureEdit {
-  func apply(to picture: inout MediaID?) {
-    switch self {
-    case .set(let media): picture = media
-    case .remove: picture = nil
-    }
-  }
-}

@@ -178,3 +178,12 @@ package struct MemberPage: Sendable, Hashable {
   /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
+
+extension PictureEdit {
+  func apply(to picture: inout MediaID?) {
+    switch self {
+    case .set(let media): picture = media
+    case .remove: picture = nil
+    }
+  }
+}
