@@ -209,7 +209,7 @@ REQUESTS: dict[str, Callable[[AuthorizationScenario], Request]] = {
     "unarchiveRoom": lambda s: room(s.archived),
     "transferRoom": lambda s: Request({"userId": s.other.id}),
     "setRoomNotifications": lambda s: Request({"level": "mentions"}),
-    "hideRoom": lambda s: Request({"isHidden": True}),
+    "hideRoom": lambda s: Request({"isHidden": True}, path={"roomId": s.direct.id}),
     "muteRoom": lambda s: Request({"until": later(days=1)}),
     "listMembers": lambda s: Request(shows=s.other.id),
     "addMember": lambda s: user(s.newcomer.id),

@@ -33,7 +33,6 @@ CODES = {
     "404/login": "session_not_found",
     "404/office": "workspace_not_found",
     "404/room": "room_not_found",
-    "409/direct": "direct_room_only",
     "409/heir": "owner_must_transfer",
     "409/pass": "password_missing",
     "426": "upgrade_required",
@@ -116,7 +115,7 @@ joinRoom                        401       404/room   200        404/room   404/r
 leaveRoom                       401       404/room   200        404/room   404/room   200           409/heir   400
 setRoomNotifications            401       404/room   200        404/room   404/room   200           200        400
 muteRoom                        401       404/room   200        404/room   404/room   200           200        400
-hideRoom                        401       404/room   409/direct 404/room   404/room   409/direct    409/direct 400
+hideRoom                        401       404/room   200        404/room   404/room   404/room      200        400
 listMembers                     401       404/room   200        404/room   404/room   200           200        400
 addMember                       401       404/room   403        404/room   404/room   201           201        201
 removeMember                    401       404/room   403        404/room   404/room   200           200        200

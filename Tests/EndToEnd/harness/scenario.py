@@ -65,6 +65,12 @@ class AuthorizationScenario:
         return room
 
     @functools.cached_property
+    def direct(self) -> Room:
+        """The direct room of the owner and the member. It can be that of an earlier scenario."""
+        body = {"kind": "direct", "memberIds": [self.member.id]}
+        return Room(self.owner.request("POST", "/v1/rooms", body).json()["id"])
+
+    @functools.cached_property
     def other_administrator(self) -> Person:
         """A second administrator of the room."""
         self.owner.put(f"{self.room.path}/members/{self.other.id}/role", {"role": "administrator"})
