@@ -131,7 +131,8 @@ import Testing
             OR part.name = 'scope' AND entry.name = 'change')
           """)
     }
-    #expect(Set(PushProjection.bulkDeletedRows.map(\.table)) == Set(owning))
+    // A room has one row in `roomCustom`, which is deleted with its own.
+    #expect(Set(PushProjection.bulkDeletedRows.map(\.table)) == Set(owning).subtracting(["roomCustom"]))
   }
 
   @Test(
