@@ -196,7 +196,8 @@ struct EventCodecTests {
       .room(_, .lifecycle(.archived)), .room(_, .lifecycle(.restored)),
       .room(_, .lifecycle(.deleted)), .room(_, .sharing(.inviteRevoked)), .room(_, .members(.left)),
       .room(_, .members(.removed)),
-      .room(_, .members(.banned)), .room(_, .members(.unbanned)), .room(_, .scheduling(.cancelled)),
+      .room(_, .members(.banned)), .room(_, .members(.unbanned)), .room(_, .members(.hidden)),
+      .room(_, .members(.shown)), .room(_, .scheduling(.cancelled)),
       .workspace(_, .lifecycle(.deleted)), .workspace(_, .sharing(.inviteRevoked)), .workspace(_, .members(.left)),
       .workspace(_, .members(.removed)), .workspace(_, .invitations(.withdrawn)):
       event

@@ -195,7 +195,8 @@ struct AuditTests {
       records.filter { record in Self.everyEvent[Int(record.position.value) - 1].hasNoPayload }.map {
         EventKind(number: $0.envelope.kind)?.name ?? ""
       })
-    for row in try rows(AuditFilter(), in: MemoryBlocks(records, blockRecords: 4)) {
+    // Never erased: the first records of lifted holds had no payload, so one without is read as one of those.
+    for row in try rows(AuditFilter(), in: MemoryBlocks(records, blockRecords: 4)) where row.type != "legal-hold.lifted" {
       let expected = withoutPayload.contains(row.type) ? "{}" : #"{"erased":true}"#
       #expect(JSONValue.object(row.detail).encoded == expected)
     }
@@ -399,8 +400,8 @@ extension ChatEvent {
       .user(_, .deletion(.deleted)),
       .room(_, .lifecycle(.archived)), .room(_, .lifecycle(.restored)),
       .room(_, .lifecycle(.deleted)), .room(_, .sharing(.inviteRevoked)), .room(_, .members(.left)),
-      .room(_, .members(.removed)),
-      .room(_, .members(.banned)), .room(_, .members(.unbanned)), .room(_, .scheduling(.cancelled)),
+      .room(_, .members(.removed)), .room(_, .members(.banned)), .room(_, .members(.unbanned)),
+      .room(_, .members(.hidden)), .room(_, .members(.shown)), .room(_, .scheduling(.cancelled)),
       .workspace(_, .lifecycle(.deleted)), .workspace(_, .sharing(.inviteRevoked)), .workspace(_, .members(.left)),
       .workspace(_, .members(.removed)), .workspace(_, .invitations(.withdrawn)):
       true

@@ -6,9 +6,8 @@ import SwiftProtobuf
 /// Which payloads an erasure removes; see decision 0041.
 ///
 /// In the user's own stream, all of them. In those of other users, only the push token that the user's device took from
-/// theirs. Elsewhere, those of kinds that have content: what the user wrote, or something
-/// by which the user can be recognised or reached. Rooms that others use depend on the other kinds, which have IDs,
-/// numbers, roles and flags.
+/// theirs. Elsewhere, those of kinds that have content: what the user wrote, or something by which the user can be recognised
+/// or reached. Rooms that others use depend on the other kinds, which have IDs, numbers, roles and flags.
 package struct ErasureRule: Sendable {
   static let userDeleted: UInt16 = 50
   static let userErased: UInt16 = 51
@@ -24,9 +23,8 @@ package struct ErasureRule: Sendable {
   /// The other kinds outside users' streams. A test requires that every kind is in one of the two lists.
   static let withoutContent: Set<UInt16> = [
     100, 101, 102, 103, 104, 105, 110, 111, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 132, 135, 136, 140, 141,
-    142, 143, 162, 163, 172, 180, 200, 201, legalHoldPlaced, legalHoldLifted, 300, 301, 302, 310, 311, 320, 322, 323,
-    324,
-    325, 326, 327,
+    142, 143, 162, 163, 172, 180, 183, 184, 200, 201, legalHoldPlaced, legalHoldLifted, 300, 301, 302, 310, 311, 320,
+    322, 323, 324, 325, 326, 327,
   ]
 
   private static let roomCreated: UInt16 = 100
