@@ -32,7 +32,11 @@ package struct Usage: Sendable, Hashable {
   /// What an event uses. An event of a service uses nothing, because services belong to the operator.
   package init(of recorded: RecordedEvent) {
     self.init()
-    guard recorded.service == nil else { return }
+    if recorded.service == nil { self = Usage(ofAnyone: recorded) }
+  }
+
+  /// The same, but an event of a service uses what that of a user would.
+  package init(ofAnyone recorded: RecordedEvent) {
     self = Usage(of: recorded.event)
     // What an event in another user's stream has is erased with that user, and the usage may not depend on it.
     if case .user(let owner, _) = recorded.event, owner != recorded.actor { bytes = ChatEvent.chargedBytesOfRecord }

@@ -230,7 +230,7 @@ struct DirectSendHandlerSpecs {
       try await connection.closeInput()
       #expect(
         connection.router.events
-          == [Self.prefix + MessageID(UUIDBytes(high: 4, low: 1)).description, "input closed"])
+          == [Self.prefix + MessageID(UUIDBytes(high: 4, low: 1)).description, "error", "input closed"])
     }
   }
 

@@ -196,7 +196,8 @@ struct AuditTests {
         EventKind(number: $0.envelope.kind)?.name ?? ""
       })
     // Never erased: the first records of lifted holds had no payload, so one without is read as one of those.
-    for row in try rows(AuditFilter(), in: MemoryBlocks(records, blockRecords: 4)) where row.type != "legal-hold.lifted" {
+    let lifted = "legal-hold.lifted"
+    for row in try rows(AuditFilter(), in: MemoryBlocks(records, blockRecords: 4)) where row.type != lifted {
       let expected = withoutPayload.contains(row.type) ? "{}" : #"{"erased":true}"#
       #expect(JSONValue.object(row.detail).encoded == expected)
     }

@@ -20,7 +20,7 @@ extension DecisionState {
     {
       return
     }
-    usage.charge(Usage(of: recorded.event), to: user, at: recorded.stamp.time)
+    usage.charge(Usage(ofAnyone: recorded), to: user, at: recorded.stamp.time)
   }
 }
 
