@@ -87,6 +87,7 @@ extension CommandGenerator {
     let later = clock.now().adding(milliseconds: 86_400_000_000)
     return [
       create(place, RoomCreation(kind: .group, name: "the first", creator: leader)),
+      room("renames it", place, .lifecycle(.edit(RoomEdit(name: "green tea"))), by: leader),
       room("edits it", place, .lifecycle(.edit(RoomEdit(topic: "all"))), by: leader),
       createInvite(
         ChatService.NewInvite(id: invite, role: .member), of: place, by: leader),
