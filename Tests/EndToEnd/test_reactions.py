@@ -36,7 +36,8 @@ def test_reactions_are_counted(anna, ben, room, message):
     page = ben.get(f"{room.path}/messages")["messages"]
     assert page[0]["reactions"] == ben.get(room.message(message))["reactions"]
     ben.delete(path(room, message, THUMB))
-    assert shown(anna, room, message) == [(THUMB, 1, True), (HEART, 1, True)]
+    # Ordered by the first reaction that is left.
+    assert shown(anna, room, message) == [(HEART, 1, True), (THUMB, 1, True)]
     anna.delete(path(room, message, THUMB))
     assert shown(anna, room, message) == [(HEART, 1, True)]
     ben.delete(path(room, message, HEART))
