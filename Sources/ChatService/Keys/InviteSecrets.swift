@@ -120,7 +120,7 @@ package struct InviteSecrets: Sendable {
 
   static func hash(ofToken token: String) -> [UInt8] { Array(SHA256.hash(data: Array(token.utf8))) }
 
-  /// Keyed: whoever has the log but not the key file could try all codes against a plain hash.
+  /// Uses the key: somebody who has only the log could compare a hash without a key with those of all codes.
   func hash(of code: InviteCode) -> [UInt8] {
     keys.authenticationCode(for: "invite-code-hash", Array(code.text.utf8))
   }
