@@ -231,9 +231,13 @@ private struct LowercaseName: Sendable {
   func matches(_ name: Slice<UnsafeRawBufferPointer>) -> Bool {
     guard name.count == bytes.count else { return false }
     for (one, other) in zip(name, bytes) {
-      let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(one)
-      guard (isUpper ? one | 0x20 : one) == other else { return false }
+      guard one.inLowercase == other else { return false }
     }
     return true
   }
+}
+
+extension UInt8 {
+  /// The letter in lower case, if it is one of ASCII.
+  var inLowercase: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
 }

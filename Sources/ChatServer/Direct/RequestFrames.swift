@@ -57,12 +57,7 @@ struct RequestFrames: Sendable, Hashable {
   private static func index(of text: [UInt8], in bytes: Slice<UnsafeRawBufferPointer>) -> Int? {
     guard bytes.count >= text.count else { return nil }
     for start in bytes.startIndex...(bytes.endIndex - text.count) where bytes[start] == text[0] {
-      let isFound = text.indices.allSatisfy { offset in
-        let byte = bytes[start + offset]
-        let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-        return (isUpper ? byte | 0x20 : byte) == text[offset]
-      }
-      if isFound { return start }
+      if text.indices.allSatisfy({ bytes[start + $0].inLowercase == text[$0] }) { return start }
     }
     return nil
   }
