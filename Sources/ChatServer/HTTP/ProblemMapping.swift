@@ -82,7 +82,9 @@ struct ProblemMapping {
     case .idTokenInvalid(let flaw):
       self.init(.idTokenInvalid, "The ID token was rejected: \(flaw.detail).")
     case .idTokenExpired:
-      self.init(.idTokenExpired, "The ID token has expired. Get a new one from its issuer.")
+      self.init(
+        .idTokenExpired,
+        "The ID token has expired or, to delete an account, is older than ten minutes. Get a new one from its issuer.")
     case .issuerUnavailable:
       self.init(.issuerUnavailable, "The keys of the token's issuer cannot be fetched. Try again shortly.")
     case .actingUserRequired:
