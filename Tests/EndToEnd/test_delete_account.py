@@ -78,10 +78,15 @@ def test_a_retry_gets_the_first_response(world):
 def test_an_operator_deletes_an_account(world):
     anna, service = world.user("Annabella"), world.admin
     assert service.delete(f"/v1/admin/users/{anna.id}")["userId"] == anna.id
+    # In a user's name, too. An account without a password and a linked login is deleted by a service only.
+    ben = world.user("Ben")
+    ben.refused("linked_login_required", "DELETE", "/v1/me", {})
+    ben.refused("service_only", "DELETE", f"/v1/admin/users/{ben.id}")
+    assert delete_me(world.acting_as(ben.id), {})["userId"] == ben.id
     service.refused("user_not_found", "DELETE", f"/v1/admin/users/{new_id()}")
     service.refused("user_not_found", "GET", f"/v1/admin/erasures/{world.user().id}")
-    listed = service.get("/v1/admin/erasures", limit=1)["erasures"]
-    assert [each["userId"] for each in listed] == [anna.id]
+    listed = service.get("/v1/admin/erasures", limit=2)["erasures"]
+    assert [each["userId"] for each in listed] == [ben.id, anna.id]
 
 
 def test_what_the_user_wrote_goes_and_what_others_wrote_stays(world):
@@ -103,6 +108,17 @@ def test_what_the_user_wrote_goes_and_what_others_wrote_stays(world):
     wait_until(lambda: not ben.get(room.message(kept["id"])).get("reactions"), "the reaction is still there")
     assert ben.get("/v1/search", q="pours")["results"] == []
     assert ben.see(room)["unreadCount"] == 0
+
+
+def test_ownership_passes_to_the_highest_role_and_then_to_who_joined_first(world):
+    anna = world.account("Annabella")
+    ben, carol, dora = world.users("Ben", "Carol", "Dora")
+    plain, room = anna.room("Cake", ben, carol, dora), anna.room("Tea", ben, carol, dora)
+    for person in (dora, carol):
+        anna.put(f"{room.path}/members/{person.id}/role", {"role": "administrator"})
+    delete_me(anna)
+    assert [person.see(plain)["role"] for person in (ben, carol, dora)] == ["owner", "member", "member"]
+    assert [person.see(room)["role"] for person in (ben, carol, dora)] == ["member", "owner", "administrator"]
 
 
 def test_a_place_without_other_members_is_deleted(world):
@@ -258,12 +274,13 @@ def use_everything(anna: Person, ben: Person, carol: Person, room, root: str) ->
 @pytest.fixture
 def words():
     """Texts that occur nowhere else."""
-    return [f"{name}-{new_id()}" for name in ("Nickname", "message", "edited", "reply", "later", "file", "device")]
+    return [f"{name}-{new_id()}" for name in (
+        "Nickname", "message", "edited", "reply", "later", "file", "device", "custom", "comment", "content")]
 
 
 def test_no_file_has_anything_of_the_user(own_world, words):
     """Every file of the data directory is searched, once the erasure is complete."""
-    nickname, message, edited, reply, later, file, device = words
+    nickname, message, edited, reply, later, file, device, custom, comment, content = words
     anna, ben = own_world.account(nickname), own_world.user("Ben")
     room = anna.room("Tea", ben)
     first = anna.send(room, message)
@@ -272,7 +289,13 @@ def test_no_file_has_anything_of_the_user(own_world, words):
     anna.put(room.message(new_id()), {"text": reply, "threadId": first["id"]})
     anna.put(f"{room.path}/scheduled-messages/{new_id()}", {"text": later, "sendAt": time_after(days=30)})
     anna.put(f"/v1/devices/{new_id()}", {"name": device, "type": "ios"})
-    upload(anna, f"{file}.png")
+    anna.patch("/v1/me", {"custom": {"status": custom}})
+    anna.post(f"{room.path}/reports", {"userId": ben.id, "reason": "spam", "comment": comment})
+    picture, note = upload(anna, f"{file}.png"), anna.post("/v1/media", data=content.encode())
+    assert anna.request("GET", f"/v1/media/{picture['id']}/thumbnail").status_code == 200
+    anna.put(room.message(new_id()), {"attachments": [{"mediaId": each["id"]} for each in (picture, note)]})
+    stored = [path for path in (own_world.server.data / "media").rglob("*") if path.is_file()]
+    assert len(stored) == 3, "two files and a thumbnail"
     unused, kept = unused_views(own_world.server.data / "views", message)
     delete_me(anna)
     # The log ends a segment early for this, so the erasure completes without more messages.
@@ -281,7 +304,7 @@ def test_no_file_has_anything_of_the_user(own_world, words):
     own_world.admin.refused("already_erased", "PUT", hold, {"reason": "too late"})
     done = erasure(own_world, anna.id)["erased"]
     assert done["erasedRecords"] > 0 and done["position"] > 0
-    assert not any(path.exists() for path in unused) and all(path.exists() for path in kept)
+    assert not any(path.exists() for path in (*unused, *stored)) and all(path.exists() for path in kept)
     own_world.server.stop()
     files = [path for path in own_world.server.data.rglob("*") if path.is_file()]
     assert files

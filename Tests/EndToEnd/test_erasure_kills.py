@@ -145,14 +145,30 @@ def test_the_receipt_is_a_proof_of_the_record(story, data, tmp_path):
     server = Server(data).start()
     try:
         World(server).admin.delete(story.hold)
-        position = complete(World(server), story.user)["position"]
+        done = complete(World(server), story.user)
+        deleted = erasure(World(server), story.user)["position"]
         server.stop()
     finally:
         server.end()
     receipt = tmp_path / "receipt.txt"
-    receipt.write_text(hansard("log", "prove", "--data", data, "--position", position).output)
-    shown = hansard("log", "check-proof", receipt, "--key", story.key).output
-    assert "user.erased" in shown
+    receipt.write_text(hansard("log", "prove", "--data", data, "--position", done["position"]).output)
+    shown = dict(
+        line.split(maxsplit=1) for line in hansard("log", "check-proof", receipt, "--key", story.key).output.splitlines()
+        if " " in line.strip())
+    # What was erased, of whom, and when.
+    assert (shown["type"], shown["stream"], shown["time"]) == ("user.erased", story.user, done["erasedAt"])
+    counts = [int(shown[name]) for name in ("deletion", "erasedRecords", "keptRecords")]
+    assert counts == [deleted, done["erasedRecords"], done["keptRecords"]]
+    # It is signed: no other key fits, and no other record.
+    text = receipt.read_text()
+    receipt.write_text(text.replace(f"index {done['position'] - 1}\n", f"index {done['position'] - 2}\n"))
+    assert receipt.read_text() != text
+    assert "is not valid" in hansard("log", "check-proof", receipt, "--key", story.key, expect=1).errors
+    receipt.write_text(text)
+    stranger = Server(tmp_path / "stranger").start()
+    stranger.stop()
+    other = (stranger.data / "checkpoint.pub").read_text().strip()
+    assert "is not valid" in hansard("log", "check-proof", receipt, "--key", other, expect=1).errors
 
 
 def test_the_tool_needs_the_directory_alone(own_server):

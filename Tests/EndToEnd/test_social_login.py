@@ -18,6 +18,8 @@ from harness.people import PASSWORD, World
 
 LEEWAY = 60
 IDENTITIES = 20
+# How old an ID token may be with which an account is deleted.
+FRESH_SECONDS = 600
 
 
 @pytest.fixture(scope="module")
@@ -287,6 +289,41 @@ def test_a_login_is_unlinked_but_not_the_last_one(world, issuer):
     world.server.restart()
     assert ben.get("/v1/me")["identities"] == []
     assert login(world, issuer.token(first))["user"]["id"] != tokens["user"]["id"]
+
+
+def test_an_account_is_deleted_with_a_fresh_id_token(world, issuer):
+    subject = new_id()
+    tokens = login(world, issuer.token(subject))
+    ben, now = Api(world.server, tokens["accessToken"]), int(time.time())
+    head = world.head
+    for code, body in (
+        ("linked_login_required", {}), ("password_missing", {"currentPassword": PASSWORD}),
+        ("id_token_invalid", {"idToken": "x"}), ("linked_login_required", {"idToken": issuer.token(new_id())}),
+        ("id_token_expired", {"idToken": issuer.token(subject, iat=now - FRESH_SECONDS - 1)}),
+        ("id_token_expired", {"idToken": issuer.token(subject, iat=now - FRESH_SECONDS, exp=now - LEEWAY - 1)}),
+        ("id_token_invalid", {"idToken": issuer.token(subject, nonce="one"), "nonce": "two"}),
+        ("id_token_invalid", {"idToken": issuer.token(subject), "nonce": "two"}),
+    ):
+        ben.refused(code, "DELETE", "/v1/me", body)
+    assert world.head == head and ben.get("/v1/me")["id"] == tokens["user"]["id"]
+    # A minute is left for a slow machine.
+    fresh = {"idToken": issuer.token(subject, iat=now - FRESH_SECONDS + 60, nonce="one"), "nonce": "one"}
+    key = new_id()
+    deleted = ben.call("DELETE", "/v1/me", fresh, expect=None, key=key)
+    assert deleted["userId"] == tokens["user"]["id"]
+    ben.refused("session_ended", "GET", "/v1/me")
+    again = ben.call("DELETE", "/v1/me", fresh, expect=200, key=key)
+    assert again["position"] == deleted["position"]
+    assert login(world, issuer.token(subject))["user"]["id"] != tokens["user"]["id"], "the login is free again"
+
+
+def test_a_linked_login_deletes_an_account_with_a_password(world, issuer):
+    anna, subject = world.account(), new_id()
+    anna.refused("linked_login_required", "DELETE", "/v1/me", {"idToken": issuer.token(subject)})
+    anna.post("/v1/me/identities", {"idToken": issuer.token(subject), "currentPassword": PASSWORD})
+    deleted = anna.call("DELETE", "/v1/me", {"idToken": issuer.token(subject)}, expect=None)
+    assert deleted["userId"] == anna.id
+    world.nobody.refused("credentials_rejected", "POST", "/v1/sessions", {"email": anna.email, "password": PASSWORD})
 
 
 def test_logins_survive_a_restart(tmp_path, issuer):
