@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import resource
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 
 import pytest
 
+from harness import certificates
 from harness.command import hansard
 from harness.issuer import Issuer, Key
 from harness.people import World
@@ -157,7 +159,35 @@ def test_issuers_are_asked_for_their_keys(data):
     assert "its keys cannot be read from" in problem(doctor(data, settings, expect=1))
 
 
+def test_a_certificate_is_checked(data, tmp_path):
+    made = certificates.make(tmp_path / "tls")
+    made.key.chmod(0o604)
+    settings = {"tls": {"certificateFile": str(made.certificate), "keyFile": str(made.key)}}
+    readable, expiring = problems(doctor(data, settings, expect=1))
+    assert f"other users can open {made.key}, which has the mode 604" in readable
+    # The certificates of the tests are valid for a day.
+    assert f"the certificate in {made.certificate} expires in 0 days. renew it" in expiring
+
+
 def test_push_credentials_are_tried(data, services: PushServices):
     settings = services.settings()
     said = doctor(data, settings, expect=0)
     assert "apns accepts the credentials" in said and "fcm accepts the credentials" in said
+
+
+def test_push_credentials_that_are_refused_are_found(data, services: PushServices):
+    services.apns.respond = lambda push: "TopicDisallowed"
+    services.fcm.respond = lambda push: services.fcm.denied()
+    settings = services.settings()
+    apns, fcm = problems(doctor(data, settings, expect=1))
+    assert "apns cannot be used" in apns and "fcm cannot be used" in fcm
+    services.apns.respond = services.fcm.respond = lambda push: None
+    services.expect_restart()
+    pathlib.Path(settings["push"]["apns"]["keyFile"]).chmod(0o604)
+    assert "other users can open" in problem(doctor(data, settings, expect=1))
+
+
+def test_push_providers_that_cannot_be_reached_are_found(data, services: PushServices):
+    # Nothing listens there.
+    settings = services.settings(apns={"productionURL": "https://127.0.0.1:9"}, fcm=None, webPush=None)
+    assert "apns cannot be used" in problem(doctor(data, settings, expect=1))
