@@ -93,7 +93,8 @@ def test_bodies_that_are_not_json(scenario, operation):
     path = path_of(operation, values)
     text = json.dumps(good_body(operation))
     for data in (b"", b"   ", b"{", b"nonsense", text[:-1].encode(), (text + "}").encode(), b"{'a': 1}", b'{"a" 1}'):
-        sender.refused("invalid_json", operation.method, path, data=data)
+        problem = sender.refused("invalid_json", operation.method, path, data=data)
+        assert data or "The body is empty" in problem["detail"]
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
@@ -131,6 +132,8 @@ def test_fields_of_the_wrong_type(scenario, operation):
             # A number that does not fit is reported before the parser knows the field.
             named = name in problem["detail"] or (value == 1.5 and "number" in problem["detail"])
             assert named, f"{problem['detail']!r} does not name the field {name}"
+            pointer = problem.get("field", "")
+            assert pointer.split("/")[1:2] == [name] or value == 1.5, f"{pointer!r} does not point to the field {name}"
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)

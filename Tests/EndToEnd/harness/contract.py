@@ -133,7 +133,7 @@ class Contract:
         elif media in content and media == "application/json":
             self.validate(content[media]["schema"], response.json(), what)
         documented_headers = self.resolve(documented).get("headers", {})
-        for name in ("Location", REPLAYED):
+        for name in ("Location", "ETag", REPLAYED):
             spec = self.resolve(documented_headers[name]) if name in documented_headers else None
             if name in response.headers and spec is None:
                 raise Violation(f"{what} with the header {name}, which {operation.id} does not document")
