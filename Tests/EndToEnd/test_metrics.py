@@ -7,6 +7,7 @@ import time
 
 import pytest
 import requests
+import socketio
 import yaml
 
 from harness import certificates
@@ -156,6 +157,18 @@ def test_streams_are_counted_while_they_are_open_and_when_they_end(metered):
     assert after.get("hansard_http_requests_in_flight") == 0
 
 
+def test_a_stream_of_socket_io_is_counted(metered):
+    anna = metered.world.user("Anna")
+    client = socketio.Client(reconnection=False)
+    client.connect(metered.server.url, auth={"token": anna.token}, wait_timeout=TIMEOUT_SECONDS)
+    labels = {"transport": "socketio"}
+    wait_until(lambda: metered.scrape().get("hansard_streams", **labels) == 1, "the stream is not counted")
+    wait_until(lambda: metered.scrape().get("hansard_stream_items_total", **labels) > 0, "nothing is sent on it")
+    client.disconnect()
+    wait_until(lambda: metered.scrape().get("hansard_streams", **labels) == 0, "the stream did not end")
+    assert metered.scrape().total("hansard_streams_ended_total", **labels) == 1
+
+
 def test_a_refused_handshake_of_a_websocket_counts_once(metered):
     before = metered.scrape()
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
@@ -217,6 +230,10 @@ def test_erasures_are_counted_by_what_they_wait_for(metered):
     service.delete(hold)
     wait_until(lambda: pending("held") == pending("running") == 0, "the erasure is not complete")
     assert began - 1 <= completed() <= time.time() + 1
+    # For it, the active segment was ended and sealed.
+    scrape = metered.scrape()
+    assert scrape.get("hansard_log_seal_duration_seconds_count") >= 1
+    assert scrape.get("hansard_log_segments_to_seal") == scrape.get("hansard_log_seal_failures_total") == 0
     first, ben = completed(), metered.world.account("Ben")
     ben.call("DELETE", "/v1/me", {"currentPassword": PASSWORD}, expect=None)
     wait_until(lambda: completed() > first, "the second erasure is not noticed")
@@ -224,6 +241,22 @@ def test_erasures_are_counted_by_what_they_wait_for(metered):
     last = completed()
     metered.server.restart()
     wait_until(lambda: completed() == last, "the time of the last erasure is lost")
+
+
+def test_a_failed_log_is_measured(tmp_path):
+    metered = Metered(lambda environment: Server(tmp_path / "data", environment=UNLIMITED | environment))
+    metered.server.start()
+    try:
+        anna = World(metered.server).user("Anna")
+        assert metered.scrape().get("hansard_log_poisoned") == 0
+        (metered.server.data / "log").rename(tmp_path / "elsewhere")
+        anna.refused("log_poisoned", "POST", "/v1/rooms", {"name": "Tea"})
+        scrape = metered.scrape()
+        assert scrape.get("hansard_log_poisoned") == 1
+        assert scrape.get(REQUESTS, route="/v1/rooms", method="POST", status="503") == 1
+    finally:
+        # A normal stop would close the log, which is not in its place.
+        metered.server.kill()
 
 
 def test_the_process_is_measured(metered):
