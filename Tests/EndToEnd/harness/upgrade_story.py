@@ -10,6 +10,7 @@ from PIL import Image
 
 from .images import encoded
 from .server import Server
+from .waiting import wait_until
 
 TIMEOUT_SECONDS = 60
 PASSWORD = "correct horse battery"
@@ -18,6 +19,8 @@ NICKNAMES = ("Anna", "Ben", "Carol")
 KEY = "Idempotency-Key"
 # Who sends requests that no user sends.
 SERVICE = "service"
+# How an earlier version refuses what it does not have yet.
+UNKNOWN = ("unknown_field", "invalid_field", "route_not_found", "method_not_allowed")
 # Later than anybody reads the data.
 FOR_GOOD = {"until": "2199-01-01T00:00:00.000Z"}
 
@@ -79,6 +82,8 @@ class Story:
         self.group, self.direct, self.workspace, self.channel, self.cellar = (new_id() for _ in range(5))
         self.root, self.reply, self.edited, self.deleted, self.report, self.device = (new_id() for _ in range(6))
         self.picture = ""
+        # The parameters of paths to what only some versions can make.
+        self.newer: list[dict[str, str]] = []
 
     @property
     def places(self) -> list[dict[str, str]]:
@@ -88,13 +93,23 @@ class Story:
             *({**group, "messageId": message} for message in (self.root, self.edited, self.deleted)),
             {**group, "reportId": self.report}, {"roomId": self.direct}, {"roomId": self.channel},
             {"roomId": self.cellar}, {"workspaceId": self.workspace}, {"mediaId": self.picture},
-            {"deviceId": self.device}, *({"userId": id} for id in ids.values()),
+            {"deviceId": self.device}, *({"userId": id} for id in ids.values()), *self.newer,
         ]
 
     def do(self, name: str, method: str, path: str, body=None, keyed: bool = True) -> dict:
         command = Command(name, method, path, body, new_id() if keyed else None)
         self.commands.append(command)
         return self.users.sent(name, method, path, body, key=command.key)
+
+    def offer(self, name: str, method: str, path: str, body=None, keyed: bool = True) -> dict | None:
+        """As `do`, for what came later than the first data set. None if the version does not have it."""
+        command = Command(name, method, path, body, new_id() if keyed else None)
+        response = self.users.request(name, method, path, body, key=command.key)
+        if response.status_code >= 400:
+            assert response.json()["code"] in UNKNOWN, f"{method} {path}: {response.text[:600]}"
+            return None
+        self.commands.append(command)
+        return response.json()
 
     def send(self, name: str, room: str, message: str, text: str, **fields) -> dict:
         return self.do(name, "PUT", f"/v1/rooms/{room}/messages/{message}", {"text": text} | fields, keyed=False)
@@ -162,6 +177,41 @@ class Story:
         self.send("Anna", self.channel, new_id(), "The kettles have arrived", mentions={"everyone": True})
         self.do("Anna", "PUT", f"/v1/rooms/{self.cellar}/bans/{ids['Ben']}")
         self.do("Anna", "POST", f"/v1/rooms/{self.cellar}/archive")
+
+    def use_newer(self) -> None:
+        """What an earlier version may not have."""
+        group, ids = f"/v1/rooms/{self.group}", self.users.ids
+        self.offer("Anna", "PATCH", "/v1/me", {"custom": {"status": "steeping"}})
+        self.offer("Anna", "PATCH", group, {"custom": ["teal", 7]})
+        self.offer("Anna", "POST", f"{group}/invites", {"id": new_id(), "code": True})
+        event = f"{group}/messages/{new_id()}"
+        if self.offer("Ben", "PUT", event, {"type": "position", "data": [1, 2], "silent": True}, keyed=False):
+            self.offer("Ben", "PATCH", event, {"data": [3, 4]})
+        for body in (
+            {"id": new_id(), "name": "Cake", "memberIds": [ids["Ben"], ids["Carol"]]},
+            {"kind": "direct", "memberIds": [ids["Ben"]], "workspaceId": self.workspace},
+        ):
+            if room := self.offer("Anna", "POST", "/v1/rooms", body):
+                self.newer.append({"roomId": room["id"]})
+        workspace = {"id": new_id(), "name": "Cake merchants", "topic": "Layers"}
+        if self.offer("Anna", "POST", "/v1/workspaces", workspace):
+            self.newer.append({"workspaceId": workspace["id"]})
+        self.offer("Ben", "PUT", f"/v1/rooms/{self.direct}/hidden", {"isHidden": True})
+        self.offer("Carol", "PATCH", "/v1/me/preferences", {"directRooms": "known", "groupAdditions": "nobody"})
+
+    def delete_dora(self) -> None:
+        """A deleted account. A legal hold keeps its records, so that nothing changes any more."""
+        dora, message = new_id(), new_id()
+        hold = f"/v1/admin/legal-holds/users/{dora}"
+        self.users.sent(SERVICE, "POST", "/v1/accounts", {"id": dora, "nickname": "Dora"})
+        if not self.offer(SERVICE, "PUT", hold, {"reason": "Case 7"}):
+            return
+        self.users.ids["Dora"] = dora
+        self.users.sent("Anna", "PUT", f"/v1/rooms/{self.group}/members/{dora}")
+        self.users.sent("Dora", "PUT", f"/v1/rooms/{self.group}/messages/{message}", {"text": "Goodbye"})
+        self.do(SERVICE, "DELETE", f"/v1/admin/users/{dora}")
+        path = f"/v1/rooms/{self.group}/messages/{message}"
+        wait_until(lambda: self.users.sent("Anna", "GET", path)["deletedAt"], "Dora's message is still there")
 
     def follow(self) -> None:
         """Takes Ben's cursor, as an app that the upgrade interrupts."""
