@@ -1,7 +1,7 @@
 import Foundation
 
-/// The shell commands of a first conversation, which `serve` prints. The IDs are new each time, so the commands can be
-/// pasted after every start.
+/// The shell commands of a first conversation, which `serve` prints when the data directory is new. The users and the room
+/// have IDs of their own.
 struct FirstConversation {
   let url: String
 
