@@ -10,6 +10,7 @@ from harness.client import Api, new_id
 from harness.people import PASSWORD, Person, World
 from harness.server import Server
 from harness.times import within
+from harness.waiting import wait_until
 
 TOKEN_SECONDS = 4
 
@@ -275,8 +276,27 @@ def test_every_user_is_shown_with_the_picture(world, anna, ben, room):
     anna.put(f"{room.path}/pins/{message}")
     token = anna.post(f"{room.path}/invites", {"maxUses": 1})["token"]
     shown = {"id": anna.id, "nickname": "Anna", "picture": picture}
-    for path in ("/v1/rooms", f"{room.path}/messages", f"{room.path}/pins"):
+    carla = world.user("Carla")
+    anna.direct(ben)
+    anna.put(room.message(new_id()), {"text": "a reply", "threadId": message})
+    ben.put(room.message(new_id()), {"text": "another", "threadId": message})
+    for path in (
+        "/v1/rooms", f"{room.path}/messages", f"{room.path}/pins", f"{room.message(message)}/thread", "/v1/threads",
+        "/v1/rooms?kind=direct",
+    ):
         assert shown in ben.get(path)["users"], path
+    # A new index cannot be read before it is complete.
+    wait_until(
+        lambda: shown in ben.request("GET", "/v1/search?q=hello").json().get("users", []), "a search shows no picture")
+    assert anna.get(f"{room.path}/members")["members"][0]["user"] == shown
+    # Anna's own actions in lists of others.
+    anna.put(f"{room.path}/bans/{carla.id}")
+    assert anna.get(f"{room.path}/bans")["bans"][0]["bannedBy"] == shown
+    anna.put(f"{office.path}/invitations/{carla.id}", {"role": "member"})
+    assert carla.get("/v1/me/invitations")["invitations"][0]["invitedBy"] == shown
+    ben.post(f"{room.path}/reports", {"userId": anna.id, "reason": "spam"})
+    reports = world.admin.get("/v1/admin/reports", limit=200)["reports"]
+    assert shown in [each["reportedUser"] for each in reports]
     for path, name in (
         (f"{room.path}/members", "members"), (f"{office.path}/members", "members"),
         (f"{room.path}/messages/{message}/reactions", "reactions"), (f"{room.path}/read-markers", "readMarkers"),

@@ -132,6 +132,10 @@ def test_one_read_model_is_rebuilt_with_the_tool(filled):
     refused = hansard(
         "replay", "--data", world.server.data, "--server", world.server.url, "--projection", "nonsense", expect=None)
     assert refused.status not in (0, 1) and "projection_not_found" in refused.errors
+    nobody = hansard("replay", "--data", world.server.data, "--server", "http://127.0.0.1:9", expect=None)
+    assert nobody.status not in (0, 1)
+    for part in ("the server http://127.0.0.1:9 cannot be reached", "Connection refused", "check --server and that the server runs"):
+        assert part in nobody.errors
 
 
 def test_a_rebuild_records_nothing_and_can_be_cancelled(filled):
