@@ -1,9 +1,11 @@
 """Deleting accounts: who can, what others see afterwards, legal holds, and that no file has anything of the user."""
 
+import shutil
+
 import pytest
 
 from harness.client import Api, new_id
-from harness.command import hansard, settle
+from harness.command import audit, hansard, settle
 from harness.images import encoded
 from harness.people import PASSWORD, Person, World
 from harness.times import later as time_after
@@ -96,6 +98,7 @@ def test_what_the_user_wrote_goes_and_what_others_wrote_stays(world):
     bens = ben.send(room, "ben takes it")
     anna.put(f"{room.message(bens['id'])}/reactions/👍")
     invite = anna.post(f"{room.path}/invites", {"id": new_id()})
+    report = ben.post(f"{room.path}/reports", {"messageId": mine["id"], "reason": "spam"})
     delete_me(anna)
     # Ownership passes on, and the user has left.
     assert ben.see(room)["role"] == "owner" and ben.see(room)["memberCount"] == 1
@@ -108,6 +111,8 @@ def test_what_the_user_wrote_goes_and_what_others_wrote_stays(world):
     wait_until(lambda: not ben.get(room.message(kept["id"])).get("reactions"), "the reaction is still there")
     assert ben.get("/v1/search", q="pours")["results"] == []
     assert ben.see(room)["unreadCount"] == 0
+    kept = world.admin.get(f"{room.path}/reports/{report['id']}")
+    assert (kept["message"]["text"], kept["reportedUser"]["isDeleted"]) == ("anna pours the first cup", True)
 
 
 def test_ownership_passes_to_the_highest_role_and_then_to_who_joined_first(world):
@@ -148,6 +153,9 @@ def test_a_legal_hold_makes_the_erasure_wait(world):
     assert service.put(holds[0], {"reason": "case 7"}, expect=200)
     listed = service.get("/v1/admin/legal-holds", limit=200)["legalHolds"]
     assert {anna.id, room.id} <= {each["userId"] or each["roomId"] for each in listed}
+    settle(world.server)
+    placed = audit(world.server.data, "--type", "legal-hold.placed", "--user", anna.id)
+    assert [(row["subject"], row["detail"]["reason"]) for row in placed] == [(anna.id, "case 7")]
     assert delete_me(anna)["state"] == "held"
     for path in holds:
         assert erasure(world, anna.id)["state"] == "held"
@@ -294,6 +302,7 @@ def test_no_file_has_anything_of_the_user(own_world, words):
     picture, note = upload(anna, f"{file}.png"), anna.post("/v1/media", data=content.encode())
     assert anna.request("GET", f"/v1/media/{picture['id']}/thumbnail").status_code == 200
     anna.put(room.message(new_id()), {"attachments": [{"mediaId": each["id"]} for each in (picture, note)]})
+    ben.put(room.message(new_id()), {"text": "ben sends it again", "attachments": [{"mediaId": note["id"]}]})
     stored = [path for path in (own_world.server.data / "media").rglob("*") if path.is_file()]
     assert len(stored) == 3, "two files and a thumbnail"
     unused, kept = unused_views(own_world.server.data / "views", message)
@@ -306,15 +315,24 @@ def test_no_file_has_anything_of_the_user(own_world, words):
     assert done["erasedRecords"] > 0 and done["position"] > 0
     assert not any(path.exists() for path in (*unused, *stored)) and all(path.exists() for path in kept)
     own_world.server.stop()
-    files = [path for path in own_world.server.data.rglob("*") if path.is_file()]
-    assert files
-    for path in files:
-        content = path.read_bytes()
-        for word in (*words, anna.email):
-            assert word.encode() not in content, f"{path} has {word}"
-    assert ben_is_found(files)
+    check_files(own_world.server.data, [*words, anna.email])
+    # A server that builds everything again knows no more.
+    shutil.rmtree(own_world.server.data / "views")
     own_world.server.start()
-    assert "ben's own words" in ben.texts(room)
+    assert {"ben's own words", "ben sends it again"} <= set(ben.texts(room))
+    ben.refused("media_not_found", "GET", f"/v1/media/{note['id']}")
+    assert erasure(own_world, anna.id)["erased"] == done
+    own_world.server.stop()
+    check_files(own_world.server.data, [*words, anna.email])
+
+
+def check_files(data, words: list[str]) -> None:
+    files = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+    for path, content in files.items():
+        for word in words:
+            assert word.encode() not in content, f"{path} has {word}"
+    # The search would find a text that is there.
+    assert any(b"Ben" in content for content in files.values())
 
 
 def test_the_push_outbox_has_nothing_of_the_user(pushing, sink, words):
@@ -364,11 +382,6 @@ def unused_views(views, word: str) -> tuple[list, list]:
     directory.mkdir()
     foreign.write_text("somebody's")
     return unused, [directory, foreign, views / current]
-
-
-def ben_is_found(files) -> bool:
-    """The search above would find a text that is there."""
-    return any(b"Ben" in path.read_bytes() for path in files)
 
 
 def test_a_file_that_another_user_has_uploaded_too_stays(own_world):

@@ -52,7 +52,8 @@ def check_response(connection: socket.socket, is_problem: bool) -> None:
         assert " 200 " in status and not body
         return
     assert " 400 " in status and len(body) == int(fields["content-length"])
-    assert json.loads(body)["code"] == "malformed_request"
+    problem = json.loads(body)
+    assert problem["code"] == "malformed_request" and problem["requestId"] == fields["x-request-id"]
 
 
 CASES = {"malformed body": malformed_body, "malformed head": malformed_head, "head for a stream": head_for_a_stream}
