@@ -8,7 +8,7 @@ from harness.client import Api, new_id
 from harness.command import audit, hansard, settle
 from harness.images import encoded
 from harness.people import PASSWORD, Person, World
-from harness.times import later as time_after
+from harness.times import in_time, later as time_after, wait_past
 from harness.waiting import wait_until
 
 BODY = {"currentPassword": PASSWORD}
@@ -113,6 +113,19 @@ def test_what_the_user_wrote_goes_and_what_others_wrote_stays(world):
     assert ben.see(room)["unreadCount"] == 0
     kept = world.admin.get(f"{room.path}/reports/{report['id']}")
     assert (kept["message"]["text"], kept["reportedUser"]["isDeleted"]) == ("anna pours the first cup", True)
+
+
+def test_a_pending_message_of_a_deleted_user_is_not_sent(world):
+    def delete_before(moment: str):
+        anna, ben = world.users("Annabella", "Ben")
+        room = anna.room("Tea", ben)
+        anna.put(f"{room.path}/scheduled-messages/{new_id()}", {"text": "too late", "sendAt": moment})
+        world.admin.delete(f"/v1/admin/users/{anna.id}")
+        return ben, room
+
+    moment, (ben, room) = in_time(delete_before)
+    wait_past(moment, 1)
+    assert ben.texts(room) == []
 
 
 def test_ownership_passes_to_the_highest_role_and_then_to_who_joined_first(world):
