@@ -21,6 +21,7 @@ package enum CreatedEntity: Sendable, Hashable {
   case workspaceInvite(InviteID, WorkspaceID)
   case workspaceMember(UserID, WorkspaceID)
   case invitation(UserID, WorkspaceID)
+  case legalHold(LegalHold.Target)
 }
 
 extension ChatEvent {
@@ -30,7 +31,16 @@ extension ChatEvent {
     case .user(let user, let event): event.created(of: user)
     case .room(let room, let event): event.created(in: room)
     case .workspace(let workspace, let event): event.created(in: workspace)
-    case .server: nil
+    case .server(let event): event.created
+    }
+  }
+}
+
+extension ServerEvent {
+  fileprivate var created: CreatedEntity? {
+    switch self {
+    case .legalHoldPlaced(let hold): .legalHold(hold.target)
+    case .legalHoldLifted, .signingKeyRotated, .pushOutcomesRecorded, .erased: nil
     }
   }
 }

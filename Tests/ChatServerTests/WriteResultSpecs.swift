@@ -36,5 +36,8 @@ import Testing
     #expect(ChatEvent.room(room, .members(.admissionRepeated(user, .member))).created == nil)
     #expect(ChatEvent.user(user, .account(.enabled)).created == nil)
     #expect(ChatEvent.user(user, .blocks(.blocked(user))).created == .block(user))
+    let hold = LegalHold(.room(room), reason: "case 7")
+    #expect(ChatEvent.server(.legalHoldPlaced(hold)).created == .legalHold(.room(room)))
+    #expect(ChatEvent.server(.legalHoldLifted(.on(.room(room)))).created == nil)
   }
 }

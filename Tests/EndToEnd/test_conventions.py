@@ -36,16 +36,20 @@ def creations(world: World) -> dict:
         "invitation": (anna, "PUT", f"{office.path}/invitations/{ben.id}", {"role": "member"}),
         "block": (carla, "PUT", f"/v1/me/blocked-users/{ben.id}", None),
         "ban": (anna, "PUT", f"{room.path}/bans/{dora.id}", None),
+        "legal hold on a user": (world.admin, "PUT", f"/v1/admin/legal-holds/users/{dora.id}", {"reason": "case 7"}),
+        "legal hold on a room": (world.admin, "PUT", f"/v1/admin/legal-holds/rooms/{room.id}", {"reason": "case 7"}),
     }
 
 
 CREATIONS = [
     "account", "session", "device", "room", "direct room", "message", "scheduled message", "invite", "report", "member",
-    "reaction", "pin", "workspace", "workspace invite", "invitation", "block", "ban",
+    "reaction", "pin", "workspace", "workspace invite", "invitation", "block", "ban", "legal hold on a user",
+    "legal hold on a room",
 ]
 
 # Those that another request than a retry can ask for when they exist.
-EXISTING = {"device", "member", "reaction", "pin", "invitation", "block", "ban"}
+EXISTING = {
+    "device", "member", "reaction", "pin", "invitation", "block", "ban", "legal hold on a user", "legal hold on a room"}
 
 
 @pytest.fixture(scope="module")

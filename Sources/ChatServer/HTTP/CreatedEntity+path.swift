@@ -23,6 +23,8 @@ extension CreatedEntity {
     case .workspaceInvite(let invite, let workspace): "/v1/workspaces/\(workspace)/invites/\(invite)"
     case .workspaceMember(let user, let workspace): "/v1/workspaces/\(workspace)/members/\(user)"
     case .invitation(let user, let workspace): "/v1/workspaces/\(workspace)/invitations/\(user)"
+    case .legalHold(.user(let user)): "/v1/admin/legal-holds/users/\(user)"
+    case .legalHold(.room(let room)): "/v1/admin/legal-holds/rooms/\(room)"
     }
   }
 }
