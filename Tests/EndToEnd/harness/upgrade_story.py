@@ -200,18 +200,19 @@ class Story:
         self.offer("Carol", "PATCH", "/v1/me/preferences", {"directRooms": "known", "groupAdditions": "nobody"})
 
     def delete_dora(self) -> None:
-        """A deleted account. A legal hold keeps its records, so that nothing changes any more."""
-        dora, message = new_id(), new_id()
-        hold = f"/v1/admin/legal-holds/users/{dora}"
+        """A deleted account whose erasure is complete, so that nothing changes any more, and a legal hold on another one."""
+        dora = self.users.ids["Dora"] = new_id()
+        member = f"/v1/rooms/{self.group}/members/{dora}"
         self.users.sent(SERVICE, "POST", "/v1/accounts", {"id": dora, "nickname": "Dora"})
-        if not self.offer(SERVICE, "PUT", hold, {"reason": "Case 7"}):
+        self.users.sent("Anna", "PUT", member)
+        self.users.sent("Dora", "PUT", f"/v1/rooms/{self.group}/messages/{new_id()}", {"text": "Goodbye"})
+        if not self.offer(SERVICE, "DELETE", f"/v1/admin/users/{dora}"):
+            self.users.sent("Anna", "DELETE", member)
             return
-        self.users.ids["Dora"] = dora
-        self.users.sent("Anna", "PUT", f"/v1/rooms/{self.group}/members/{dora}")
-        self.users.sent("Dora", "PUT", f"/v1/rooms/{self.group}/messages/{message}", {"text": "Goodbye"})
-        self.do(SERVICE, "DELETE", f"/v1/admin/users/{dora}")
-        path = f"/v1/rooms/{self.group}/messages/{message}"
-        wait_until(lambda: self.users.sent("Anna", "GET", path)["deletedAt"], "Dora's message is still there")
+        erasure = f"/v1/admin/erasures/{dora}"
+        wait_until(
+            lambda: self.users.sent(SERVICE, "GET", erasure)["state"] == "complete", "the erasure is not complete")
+        self.offer(SERVICE, "PUT", f"/v1/admin/legal-holds/users/{self.users.ids['Carol']}", {"reason": "Case 7"})
 
     def follow(self) -> None:
         """Takes Ben's cursor, as an app that the upgrade interrupts."""
