@@ -50,8 +50,10 @@ def test_a_deleted_account_is_gone_at_once_and_its_names_are_free(world):
     world.nobody.refused(
         "refresh_token_expired", "POST", "/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]})
     world.acting_as(anna.id).refused("user_not_found", "GET", "/v1/me")
-    assert ben.get(f"/v1/users/{anna.id}") == {
-        "id": anna.id, "nickname": "", "picture": None, "isGuest": False, "isDeleted": True}
+    profile = {"id": anna.id, "nickname": "", "picture": None, "isGuest": False, "isDeleted": True}
+    assert ben.get(f"/v1/users/{anna.id}") == profile
+    assert ben.get("/v1/users", ids=f"{ben.id},{anna.id}")["users"][1:] == [profile]
+    assert {"id": anna.id, "nickname": "", "picture": None, "isDeleted": True} in ben.get("/v1/rooms")["users"]
     ben.refused("direct_messages_refused", "PUT", direct.message(new_id()), {"text": "are you there?"})
     ben.refused("user_not_found", "POST", "/v1/rooms", {"kind": "direct", "memberIds": [anna.id, world.user().id]})
     # The address is free, and the ID stays in use.
