@@ -166,7 +166,8 @@ def test_a_stream_of_socket_io_is_counted(metered):
     wait_until(lambda: metered.scrape().get("hansard_stream_items_total", **labels) > 0, "nothing is sent on it")
     client.disconnect()
     wait_until(lambda: metered.scrape().get("hansard_streams", **labels) == 0, "the stream did not end")
-    assert metered.scrape().total("hansard_streams_ended_total", **labels) == 1
+    wait_until(lambda: metered.scrape().total("hansard_streams_ended_total", **labels) == 1, "its end is not counted")
+    wait_until(lambda: metered.scrape().get("hansard_http_requests_in_flight") == 0, "a request is not complete")
 
 
 def test_a_refused_handshake_of_a_websocket_counts_once(metered):
