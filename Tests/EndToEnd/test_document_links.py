@@ -48,7 +48,7 @@ def test_links_have_targets(page):
 
 def test_a_broken_link_is_found():
     page = DOCS / "domain.md"
-    right = "[a](media.md) [b](media.md#for-who-runs-the-server) [c](#rooms) [d](https://example.org)"
+    right = "[a](media.md) [b](media.md#for-operators) [c](#rooms) [d](https://example.org)"
     text = right + " [e](nowhere.md) [f](media.md#for-nobody) [g](#x)"
     assert broken(page, text) == ["nowhere.md", "media.md#for-nobody", "#x"]
 
