@@ -18,7 +18,7 @@ extension MetricSeries {
   package static let connections = MetricSeries("hansard_http_connections", .gauge, "Open connections of clients.")
 
   package static let handshakes = MetricSeries(
-    "hansard_tls_handshakes_total", .counter, "Handshakes of TLS, by result.")
+    "hansard_tls_handshakes_total", .counter, "TLS handshakes, by result.")
 
   private static let http = [requests, requestSeconds, requestsInFlight, directMessages, connections, handshakes]
 
