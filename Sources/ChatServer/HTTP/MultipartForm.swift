@@ -1,7 +1,7 @@
 /// Reads a form (`multipart/form-data`, RFC 7578) piece by piece, and finds the one file in it. Other fields are skipped.
 ///
-/// It keeps at most the head of a part, or as many bytes as a delimiter has. Everything but the file's content counts
-/// against a limit, so a form costs no more than its file.
+/// It keeps at most the head of a part, or as many bytes as a delimiter has. Everything besides the file's content counts
+/// against a limit, so a form costs little more than its file.
 struct MultipartForm {
   enum Event: Equatable {
     /// The file begins. The name is that of the form, without a path.
@@ -24,14 +24,18 @@ struct MultipartForm {
     case incomplete
   }
 
-  /// RFC 2046, section 5.1.1.
+  /// The longest boundary, in bytes (RFC 2046, section 5.1.1).
   static let boundaryBytes = 70
-  /// The head of one part.
+  /// The longest head of one part, in bytes.
   static let headBytes = 4 * 1024
-  /// Everything but the content of the file.
+  /// Everything besides the content of the file, in bytes.
   static let otherBytes = 64 * 1024
 
+  /// The empty line after the fields of a head, with the line break before it.
+  private static let endOfHead = Array("\r\n\r\n".utf8)
+
   private enum State {
+    /// Before the first delimiter.
     case preamble
     /// After `CRLF--boundary`.
     case afterDelimiter
@@ -39,6 +43,7 @@ struct MultipartForm {
     /// In a part with an empty file name, before its first byte.
     case unnamed
     case content(isFile: Bool)
+    /// After the last delimiter.
     case epilogue
   }
 
@@ -47,18 +52,19 @@ struct MultipartForm {
   private var buffer = Array("\r\n".utf8)
   /// The first byte of the buffer that was not read.
   private var start = 0
-  /// What is looked for does not begin before this byte of the buffer, so no byte is searched again when more arrive.
+  /// No match of `find` begins before this byte of the buffer, so no byte is searched again when more bytes arrive.
   private var searched = 0
   private var state = State.preamble
-  private var others = 0
+  /// The bytes that count against `otherBytes`.
+  private var charged = 0
   private var hasFile = false
 
   /// - Throws: `Flaw.boundary`.
   init(boundary: String) throws(Flaw) {
     let bytes = Array(boundary.utf8)
-    guard (1...Self.boundaryBytes).contains(bytes.count), bytes.allSatisfy(Self.isBoundary), bytes.last != 0x20 else {
-      throw .boundary
-    }
+    guard (1...Self.boundaryBytes).contains(bytes.count), bytes.allSatisfy(Self.isBoundary),
+      bytes.last != UInt8(ascii: " ")
+    else { throw .boundary }
     delimiter = Array("\r\n--".utf8) + bytes
   }
 
@@ -92,7 +98,7 @@ struct MultipartForm {
   private mutating func step(_ events: inout [Event]) throws(Flaw) -> Bool {
     switch state {
     case .preamble:
-      return try skip(isFile: false, &events)
+      return try readToDelimiter(isFile: false, &events)
     case .afterDelimiter:
       return try readDelimiterEnd(&events)
     case .head:
@@ -100,29 +106,31 @@ struct MultipartForm {
     case .unnamed:
       return try readUnnamed(&events)
     case .content(let isFile):
-      return try skip(isFile: isFile, &events)
+      return try readToDelimiter(isFile: isFile, &events)
     case .epilogue:
-      try charge(restCount)
-      take(restCount)
+      try charge(unreadCount)
+      take(unreadCount)
       return false
     }
   }
 
-  private var restCount: Int { buffer.count - start }
+  /// How many bytes of the buffer were not read.
+  private var unreadCount: Int { buffer.count - start }
 
   private mutating func take(_ count: Int) {
     start += count
     searched = start
   }
 
-  /// Reads up to the next delimiter.
-  private mutating func skip(isFile: Bool, _ events: inout [Event]) throws(Flaw) -> Bool {
-    let place = find(delimiter)
-    let length = place ?? max(0, restCount - delimiter.count + 1)
+  /// Reads up to the next delimiter and past it. What precedes it is content of the file, or skipped.
+  private mutating func readToDelimiter(isFile: Bool, _ events: inout [Event]) throws(Flaw) -> Bool {
+    let found = find(delimiter)
+    // The last bytes can be the beginning of a delimiter.
+    let length = found ?? max(0, unreadCount - delimiter.count + 1)
     if !isFile { try charge(length) }
     if isFile, length > 0 { events.append(.content(Array(buffer[start..<start + length]))) }
     take(length)
-    guard place != nil else { return false }
+    guard found != nil else { return false }
     take(delimiter.count)
     try charge(delimiter.count)
     state = .afterDelimiter
@@ -131,7 +139,7 @@ struct MultipartForm {
 
   /// `--` ends the form. Otherwise spaces and tabs can precede the line break.
   private mutating func readDelimiterEnd(_ events: inout [Event]) throws(Flaw) -> Bool {
-    guard restCount >= 2 else { return false }
+    guard unreadCount >= 2 else { return false }
     let (first, second) = (buffer[start], buffer[start + 1])
     if first == UInt8(ascii: "-"), second == UInt8(ascii: "-") {
       guard hasFile else { throw .noFile }
@@ -152,15 +160,16 @@ struct MultipartForm {
   }
 
   private mutating func readHead(_ events: inout [Event]) throws(Flaw) -> Bool {
-    guard let place = find(Array("\r\n\r\n".utf8)) else {
-      // The end of the longest head can be incomplete.
-      guard restCount < Self.headBytes + 4 else { throw .headTooLong }
+    guard let length = find(Self.endOfHead) else {
+      // The longest head may have arrived without the last byte of its end.
+      guard unreadCount < Self.headBytes + Self.endOfHead.count else { throw .headTooLong }
       return false
     }
-    guard place <= Self.headBytes else { throw .headTooLong }
-    try charge(place)
-    let head = try FormPartHead(Array(buffer[start..<start + place].dropFirst(2)))
-    take(place + 4)
+    guard length <= Self.headBytes else { throw .headTooLong }
+    try charge(length)
+    // The head begins with the line break after the delimiter.
+    let head = try FormPartHead(Array(buffer[start..<start + length].dropFirst(2)))
+    take(length + Self.endOfHead.count)
     if head.hasEmptyFileName {
       state = .unnamed
       return true
@@ -170,8 +179,8 @@ struct MultipartForm {
     return true
   }
 
-  /// For an input without a chosen file, a browser sends a part with an empty file name and no content. It is skipped. A
-  /// part with content is a file.
+  /// A browser sends a part with an empty file name and no content for an input in which the user chose no file. Such a
+  /// part is skipped. With content, the part is a file.
   private mutating func readUnnamed(_ events: inout [Event]) throws(Flaw) -> Bool {
     let beginning = buffer[start...].prefix(delimiter.count)
     if beginning.count < delimiter.count, delimiter.starts(with: beginning) { return false }
@@ -188,21 +197,21 @@ struct MultipartForm {
   }
 
   private mutating func charge(_ bytes: Int) throws(Flaw) {
-    others += bytes
-    guard others <= Self.otherBytes else { throw .tooLong }
+    charged += bytes
+    guard charged <= Self.otherBytes else { throw .tooLong }
   }
 
-  /// Where these bytes begin, counted from the first byte that was not read. They begin with a carriage return and have
-  /// few, so the comparison fails early at most places.
+  /// The number of unread bytes before the first occurrence of `wanted`; nil if it is not in the buffer yet. `wanted`
+  /// begins with a carriage return, which is rare, so most comparisons fail at the first byte.
   private mutating func find(_ wanted: [UInt8]) -> Int? {
     let first = searched
     let found: Int? = buffer.withUnsafeBufferPointer { bytes in
-      var place = first
-      while place + wanted.count <= bytes.count {
+      var index = first
+      while index + wanted.count <= bytes.count {
         var length = 0
-        while length < wanted.count, bytes[place + length] == wanted[length] { length += 1 }
-        if length == wanted.count { return place }
-        place += 1
+        while length < wanted.count, bytes[index + length] == wanted[length] { length += 1 }
+        if length == wanted.count { return index }
+        index += 1
       }
       return nil
     }
