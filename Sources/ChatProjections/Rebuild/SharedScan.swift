@@ -38,11 +38,11 @@ final class SharedScan: @unchecked Sendable {
     func next() throws -> [RecordedEvent]? { try scan.next(index) }
   }
 
-  /// A thread or the caller has failed, so this thread ends too. The first failure is reported instead.
+  /// Another thread has failed, so this one ends too. `run` throws the first failure, never this error.
   private struct Stopped: Error {}
 
-  private struct State {
-    /// Nil until the reader has set it.
+  private struct ReaderState {
+    /// The last position that the reader needs. Nil until it has called `begin`.
     var end: LogPosition?
     var waiting: [[RecordedEvent]] = []
     /// The last position that was put into `waiting`.
@@ -55,19 +55,19 @@ final class SharedScan: @unchecked Sendable {
   }
 
   private let condition = MonotonicCondition()
-  private var readers: [State]
+  private var readers: [ReaderState]
   private var failure: (any Error)?
 
   private init(readers count: Int) {
-    readers = Array(repeating: State(), count: count)
+    readers = Array(repeating: ReaderState(), count: count)
   }
 
-  /// Runs each work on its own thread, and returns when all of them have ended.
+  /// Runs each `Work` on its own thread, and returns when all of them have ended.
   /// - Parameters:
+  ///   - isCancelled: if it returns true, the scan ends with a `CancellationError`. Called at least five times a second.
   ///   - progress: called on the calling thread with the last position that every reader has finished, and the last one
   ///     that any of them needs.
-  ///   - isCancelled: ends the scan with a `CancellationError`. Asked at least five times a second.
-  /// - Throws: the first failure of a reader or of the feed. All readers end then.
+  /// - Throws: the first failure of a reader or of the feed. Then all readers end.
   static func run(
     _ works: [Work], over feed: any EventFeed, isCancelled: @Sendable () -> Bool = { false },
     progress: (_ done: LogPosition, _ total: LogPosition) -> Void
@@ -133,38 +133,38 @@ final class SharedScan: @unchecked Sendable {
     _ feed: any EventFeed, _ isCancelled: @Sendable () -> Bool, _ progress: (LogPosition, LogPosition) -> Void
   ) {
     do {
-      try wait(isCancelled, progress) { readers.allSatisfy { $0.end != nil || $0.isFinished } }
-      let end = condition.withLock { total }
-      var position = LogPosition.origin
-      while position < end {
-        let events = try feed.events(after: position, limit: Self.batchEvents)
-        guard let last = events.last else { throw ProjectionError.gap(after: position) }
-        position = last.position
-        try wait(isCancelled, progress) { readers.allSatisfy { $0.waiting.count < Self.waitingBatches } }
-        give(events)
-      }
+      try giveAll(of: feed, isCancelled, progress)
+      try wait(isCancelled, progress) { allHaveFinished }
     } catch {
       condition.withLock {
         if failure == nil { failure = error }
         condition.broadcast()
       }
     }
-    // A failure must not end this wait: the threads still use their files.
-    while true {
-      let isOver = condition.withLock { readers.allSatisfy(\.isFinished) }
-      if isOver { return report(progress) }
-      do {
-        try wait(isCancelled, progress) { readers.allSatisfy(\.isFinished) }
-      } catch {
-        condition.withLock {
-          if failure == nil { failure = error }
-          condition.broadcast()
-          while !readers.allSatisfy(\.isFinished) { condition.wait() }
-        }
-      }
+    // Also after a failure: until they end, the threads use their files.
+    condition.withLock {
+      while !allHaveFinished { condition.wait() }
+    }
+    report(progress)
+  }
+
+  /// Reads the feed up to the last position that any reader needs.
+  private func giveAll(
+    of feed: any EventFeed, _ isCancelled: @Sendable () -> Bool, _ progress: (LogPosition, LogPosition) -> Void
+  ) throws {
+    try wait(isCancelled, progress) { readers.allSatisfy { $0.end != nil || $0.isFinished } }
+    let end = condition.withLock { total }
+    var position = LogPosition.origin
+    while position < end {
+      let events = try feed.events(after: position, limit: Self.batchEvents)
+      guard let last = events.last else { throw ProjectionError.gap(after: position) }
+      position = last.position
+      try wait(isCancelled, progress) { readers.allSatisfy { $0.waiting.count < Self.waitingBatches } }
+      give(events)
     }
   }
 
+  /// Adds a batch to the queue of each reader that needs it.
   private func give(_ events: [RecordedEvent]) {
     condition.withLock {
       for index in readers.indices {
@@ -207,6 +207,10 @@ final class SharedScan: @unchecked Sendable {
     progress(done, end)
   }
 
-  /// The last position that any reader needs. Call it only while the lock is held.
+  // MARK: - While `condition` is locked
+
+  /// The last position that any reader needs.
   private var total: LogPosition { readers.compactMap(\.end).max() ?? .origin }
+
+  private var allHaveFinished: Bool { readers.allSatisfy(\.isFinished) }
 }
