@@ -3,13 +3,13 @@ import ChatPrimitives
 package import EventLog
 import Synchronization
 
-/// Where the replies of erased users are in their threads.
+/// Finds the threads of replies whose payload was erased.
 ///
-/// Only the payload of a reply names its thread, and it is gone with the text. But an erasure deletes each message before
-/// it erases the payload, and the record of the deletion is kept: it has the reply's ordinal and that of the root. The
-/// root's ID and author are in the envelope of the message that took that ordinal. So nothing else has to be stored.
+/// Only the payload of a reply names its thread. But an erasure deletes each message before it erases the payload, and
+/// the record of the deletion is kept: it has the ordinals of the reply and of the thread's root. The ID and the author of
+/// the root are in the envelope of the message with that ordinal. So nothing else has to be stored.
 ///
-/// The first erased reply of a room makes all of that room's records be read, twice. The result is remembered.
+/// For the first erased reply of a room, all records of the room are read, twice. The result is remembered.
 package final class ErasedReplies: Sendable {
   private static let sent = RoomEvent.Messages.sentKind.number
   private static let sentInThread = RoomEvent.Messages.sentInThreadKind.number
@@ -17,15 +17,16 @@ package final class ErasedReplies: Sendable {
   /// The maximum number of replies that are remembered for all rooms together.
   private static let rememberedReplies = 200_000
 
-  /// The value is nil for a reply whose thread is unknown.
-  private typealias Locations = [MessageID: ThreadLocation?]
+  /// The erased replies of a room. The value is nil for a reply whose thread is unknown.
+  private typealias ThreadLocations = [MessageID: ThreadLocation?]
 
-  private let remembered = Mutex<[RoomID: Locations]>([:])
+  private let remembered = Mutex<[RoomID: ThreadLocations]>([:])
 
   package init() {}
 
   /// - Parameter decoded: the event of the record.
-  /// - Returns: the same event, unless the record is a reply without its payload: then the reply without its content.
+  /// - Returns: `decoded`, unless the record is a reply whose payload was erased: then the reply, in its thread, without
+  ///   content.
   /// - Throws: the errors of `BlockSource.block(containing:)`; `CodecError` for a deletion that cannot be read.
   func restored(_ decoded: RecordedEvent, from record: LogRecord, in source: some BlockSource) throws -> RecordedEvent {
     guard record.envelope.kind == Self.sentInThread, record.payload.retained == nil,
@@ -43,7 +44,7 @@ package final class ErasedReplies: Sendable {
     of message: MessageID, in room: RoomID, _ source: some BlockSource
   ) throws -> ThreadLocation? {
     if let known = remembered.withLock({ $0[room]?[message] }) { return known }
-    let found = try Self.locations(in: room, source)
+    let found = try Self.threadLocations(in: room, source)
     remembered.withLock { remembered in
       let count = remembered.values.reduce(found.count) { $0 + $1.count }
       if count > Self.rememberedReplies { remembered.removeAll() }
@@ -54,32 +55,36 @@ package final class ErasedReplies: Sendable {
 
   // MARK: - Reading
 
-  private static func locations(in room: RoomID, _ source: some BlockSource) throws -> Locations {
+  private static func threadLocations(in room: RoomID, _ source: some BlockSource) throws -> ThreadLocations {
     var erased: [MessageID: LogRecord] = [:]
-    var locations: [MessageID: MessageLocation] = [:]
-    var isDeleted = false
+    var deletions: [MessageID: MessageLocation] = [:]
+    var isRoomDeleted = false
     try forEachRecord(of: room, source) { record in
-      guard let subject = record.envelope.subject.map({ MessageID($0) }) else {
-        isDeleted = isDeleted || record.envelope.kind == ErasureRule.roomDeleted
+      guard let message = record.envelope.subject.map({ MessageID($0) }) else {
+        isRoomDeleted = isRoomDeleted || record.envelope.kind == ErasureRule.roomDeleted
         return true
       }
-      if record.envelope.kind == sentInThread, record.payload.retained == nil { erased[subject] = record }
-      if record.envelope.kind == deleted, erased[subject] != nil,
+      if record.envelope.kind == sentInThread, record.payload.retained == nil { erased[message] = record }
+      if record.envelope.kind == deleted, erased[message] != nil,
         case .room(_, .messages(.deleted(_, let location))) = try EventCodec.decode(record).event
       {
-        locations[subject] = location
+        deletions[message] = location
       }
       return true
     }
-    let roots = try roots(at: Set(locations.values.map(\.thread)), in: room, source)
-    var found: Locations = [:]
+    let roots = try roots(at: Set(deletions.values.map(\.thread)), in: room, source)
+    var found: ThreadLocations = [:]
     for (message, record) in erased {
-      let place = locations[message]
-      found[message] = place.flatMap { place in
-        roots[place.thread].map { ThreadLocation(root: $0.root, rootAuthor: $0.author, ordinal: place.ordinal) }
+      let thread: ThreadLocation?
+      if let location = deletions[message] {
+        thread = roots[location.thread].map { root in
+          ThreadLocation(root: root.root, rootAuthor: root.author, ordinal: location.ordinal)
+        }
+      } else {
+        // An erasure deletes no messages of a room that was deleted before.
+        thread = isRoomDeleted ? standIn(for: message, record) : nil
       }
-      // The erasure deletes no message of a room that is deleted already.
-      if place == nil, isDeleted { found[message] = standIn(for: message, record) }
+      found.updateValue(thread, forKey: message)
     }
     return found
   }
@@ -102,8 +107,8 @@ package final class ErasedReplies: Sendable {
     return roots
   }
 
-  /// A thread of its own, beyond every ordinal that is in use. Read models remove its rows with those of the deleted
-  /// room; only the reply's ID counts.
+  /// A location for a reply in a deleted room: in a thread of its own, whose root's ordinal is beyond all that are in use.
+  /// Read models remove the rows of this thread with those of the room. Only the reply's ID matters.
   private static func standIn(for message: MessageID, _ record: LogRecord) -> ThreadLocation? {
     record.envelope.actor.map { author in
       let root = ThreadRoot(message: message, ordinal: UInt64(Int64.max) - record.position.value)
@@ -111,7 +116,8 @@ package final class ErasedReplies: Sendable {
     }
   }
 
-  /// - Parameter body: returns false to end.
+  /// Reads the room's records in order.
+  /// - Parameter body: returns false to stop.
   private static func forEachRecord(
     of room: RoomID, _ source: some BlockSource, _ body: (LogRecord) throws -> Bool
   ) throws {
