@@ -8,8 +8,10 @@ import EventStore
 import Logging
 import NIOPosix
 
-/// Erases deleted accounts while the server runs: what others see, the files, and the records of the log.
+/// Erases deleted accounts while the server runs: what others see, the files, and the records of the log. It connects the
+/// `Eraser`, which knows the chat, with the `RecordEraser`, which knows the log.
 final class ErasureService: Sendable {
+  /// The `RecordEraser` in the form in which the `Eraser` uses it.
   private struct Records: RecordErasing {
     let eraser: RecordEraser
 
@@ -26,7 +28,7 @@ final class ErasureService: Sendable {
   private let eraser: Eraser
 
   /// - Parameters:
-  ///   - sealing: called when a segment was sealed.
+  ///   - sealing: the log calls it when a segment was sealed.
   ///   - push: nil if push is off. Then the outbox is removed; it is built again when push is on.
   init(_ chat: ChatService, _ log: EmbeddedLog, _ sealing: LateReceiver, _ push: PushService?, logger: Logger) {
     let finishing = LateReceiver()
@@ -59,7 +61,7 @@ final class ErasureService: Sendable {
   /// Call it before the log is closed.
   func stop() async throws {
     await eraser.stop()
-    // Waits for a thread.
+    // Stopping blocks until the thread of the pass has ended.
     try await NIOThreadPool.singleton.runIfActive { [records] in records.stop() }
   }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Passes a call on to something that is made later. Calls before that are lost.
+/// Passes calls on to a receiver that is created after the caller. Calls before `connect` have no effect.
 final class LateReceiver: Sendable {
   private let receiver = Mutex<(@Sendable () -> Void)?>(nil)
 
