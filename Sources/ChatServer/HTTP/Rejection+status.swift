@@ -141,7 +141,8 @@ extension Rejection {
       \(Limits.languageTagBytes) bytes.
       """
     case .inviteExpiryOutOfRange: "An invite must expire in the future, and within a year."
-    case .inviteExpiryRequired: "The operator of this server allows only invites that expire. Send a time, or omit it."
+    case .inviteExpiryRequired:
+      "The operator of this server allows only invites that expire. Send a time as expiresAt, or omit it."
     case .inviteUsesOutOfRange: "maxUses must be between 1 and \(Limits.inviteUses)."
     case .inviteRoleNotAllowed: "An invite cannot grant a role above your own, and never owner."
     case .mediaNameMalformed:

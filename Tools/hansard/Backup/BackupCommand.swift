@@ -36,7 +36,7 @@ struct BackupCommand: AsyncParsableCommand {
       let log = try copyLog(reader, to: folder, sharingWith: previous?.path)
       let media = try DataCopy.copyMedia(from: data.directory + "/media", to: folder.media)
       let copy = MediaCopy(from: data.directory + "/media", to: folder.media)
-      // Before this backup counts, because the next one no longer looks at these events.
+      // Prunes before this backup becomes the current one, because the next backup no longer looks at these events.
       var pruned = try mustForget(reader, since: previous?.head) ? copy.removeOthers() : 0
       try folder.complete(log.copy)
       if prune { pruned += try copy.removeOthers() }
@@ -58,9 +58,9 @@ struct BackupCommand: AsyncParsableCommand {
     do {
       return (copy, try DataCopy.copyLog(reader, from: data.directory, to: copy, sharingWith: previous))
     } catch let error as LogError where error.code == .corrupt {
-      // Once: if the log itself is damaged, the second copy fails too.
+      // Tries only once more: if the log itself is damaged, the second copy fails too.
       Terminal.printError(
-        "hansard: the copy is damaged, perhaps because the backup before it is, or because a user was erased meanwhile. "
+        "hansard: the copy is damaged, perhaps because the backup before it is, or because a user was erased meanwhile; "
           + "everything is copied again\n")
       try folder.remove(copy)
       try reader.refresh()
