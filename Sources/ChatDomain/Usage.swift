@@ -38,7 +38,7 @@ package struct Usage: Sendable, Hashable {
   /// The same, but an event of a service uses what that of a user would.
   package init(ofAnyone recorded: RecordedEvent) {
     self = Usage(of: recorded.event)
-    // What an event in another user's stream has is erased with that user, and the usage may not depend on it.
+    // The payload of an event in another user's stream is erased with that user, and the usage must not depend on that.
     if case .user(let owner, _) = recorded.event, owner != recorded.actor { bytes = ChatEvent.chargedBytesOfRecord }
   }
 

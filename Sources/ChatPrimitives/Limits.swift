@@ -26,10 +26,10 @@ public enum Limits {
   public static let reportNoteBytes = 2 * 1024
   /// How old an ID token may be that proves a request to delete an account.
   public static let freshIDTokenMilliseconds: Int64 = 10 * 60 * 1000
-  /// Bytes of the reason for a legal hold.
+  /// The reason for a legal hold.
   public static let legalHoldReasonBytes = 2 * 1024
-  /// The most events of one command that deletes an account: the ends of sessions, memberships, invites and pending
-  /// messages. They fit into one block of the log. A larger deletion has several commands.
+  /// The events of one command that deletes an account: it ends sessions, memberships, invites and pending messages. So
+  /// many fit into one block of the log. A larger deletion has several commands.
   public static let deletionEvents = 10_000
   /// Legal holds that are in force at the same time.
   public static let legalHolds = 10_000
@@ -162,7 +162,8 @@ public enum Limits {
   /// The request line and the fields of a message that bypasses the router, in bytes. Those of most clients have less than one
   /// kilobyte, half of it the token.
   public static let directHeadBytes = 4 * 1024
-  /// The pieces in which such a message may arrive. Each is read from the beginning.
+  /// The pieces in which a message that bypasses the router may arrive. With each piece, the message is read from its
+  /// beginning again.
   public static let directPieces = 8
   /// The combining marks in a row, in any text (UAX #15, section 13).
   public static let combiningMarks = 30

@@ -7,8 +7,8 @@ extension UserEvent {
     case removed(DeviceID)
     /// The provider reported this token as dead.
     case tokenInvalidated(DeviceID, PushToken)
-    /// Another device has the token now, so this one lost it, and all its other tokens, which belong to the same phone. The
-    /// token is nil if it was erased.
+    /// Another device has registered this token. So this device loses it and all its other tokens, which belong to the
+    /// same phone. The token is nil if it was erased.
     case tokenMoved(DeviceID, PushToken?)
   }
 }

@@ -92,11 +92,11 @@ package final class ReadModels: Sendable {
   /// What each read model takes on the disk.
   package var storages: [ViewStorage] { all.map(\.storage) }
 
-  /// The time between two looks at rebuilds, in milliseconds.
+  /// The time between two checks whether a rebuild is running, in milliseconds.
   private static let rebuildPauseMilliseconds = 100
 
-  /// Returns when all of them, awaited or not, have applied `position`, and no rebuild is running: its file can have rows
-  /// that were removed by then.
+  /// Returns when all read models, awaited or not, have applied `position`, and no rebuild is running. The file of a
+  /// rebuild can contain rows that were removed at an event that it has not reached yet.
   /// - Parameter timeoutMilliseconds: the total for all of them.
   package func waitForAll(
     _ position: LogPosition, timeoutMilliseconds: Int = ProjectionRunner<AccountsProjection>.defaultTimeoutMilliseconds

@@ -6,9 +6,9 @@ import Glibc
 import Darwin
 #endif
 
-/// The files of read models that no server of this version reads: those of other schema versions, those that were
-/// moved aside, and the outbox while push is off. Nothing is removed from them, so they still have what was deleted since. A read model can be built again
-/// from the log, so they can be deleted.
+/// The files of read models that this server does not use: those of other schema versions, those that were moved aside,
+/// and the push outbox while push is off. They are not updated, so they still contain what was deleted since. They can
+/// be deleted, because every read model can be built again from the log.
 struct UnusedFiles {
   let directory: String
   /// The names of the files in use, by the name of their projection.

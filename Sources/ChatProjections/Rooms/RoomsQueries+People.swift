@@ -2,7 +2,7 @@ package import ChatPrimitives
 
 /// The rooms and workspaces that users share.
 extension RoomsQueries {
-  /// The others among the members of the user's rooms and workspaces.
+  /// The other members of the user's rooms and workspaces.
   /// - Parameter limit: the most memberships that are read.
   /// - Returns: nil if there are more memberships, or the user has joined more rooms or workspaces than are compared.
   package func acquaintances(of user: UserID, limit: Int) throws -> Set<UserID>? {
@@ -68,7 +68,7 @@ extension RoomsQueries {
       isComplete: rooms.count < Limits.spacesComparedBySearch && workspaces.count < Limits.spacesComparedBySearch)
   }
 
-  /// Whether the members are at most so many, each counted once for each room and workspace.
+  /// Whether the spaces have at most `limit` members. A user counts once for each room and workspace.
   private func memberships(in spaces: SharedSpaces, atMost limit: UInt64) throws -> Bool {
     let ofRoom = try CachedStatement(database, "SELECT memberCount FROM room WHERE id = ?")
     let ofWorkspace = try CachedStatement(database, "SELECT memberCount FROM workspace WHERE id = ?")

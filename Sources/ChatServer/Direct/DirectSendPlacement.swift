@@ -1,9 +1,9 @@
 import NIOCore
 import NIOHTTP1
 
-/// Puts a `DirectSendHandler` in front of the HTTP decoder and encoder of a connection. The encoder comes before the decoder, and
-/// must not get the bytes of a response. The placement must be added behind the `RequestGuard`. HTTP/2 streams get no such
-/// handler: each has a task of its own anyway.
+/// Puts a `DirectSendHandler` in front of the HTTP encoder and decoder of a connection. It must also be in front of the
+/// encoder, because the bytes of its responses are encoded already. The placement must be added behind the
+/// `RequestGuard`. HTTP/2 streams get no such handler: each has a task of its own anyway.
 final class DirectSendPlacement: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = NIOAny
   typealias InboundOut = NIOAny

@@ -5,8 +5,8 @@ import NIOCore
 /// Says whether the HTTP decoder of a connection is between two requests. It counts the bytes that were passed to the decoder,
 /// because the decoder does not report that it has the beginning of a head.
 ///
-/// Requests that are sent before the last one was answered, bodies in chunks and heads in several pieces are not followed. After
-/// one of these, the state of the connection stays unknown.
+/// It does not follow pipelined requests, chunked bodies, and heads that arrive in several pieces. After one of these,
+/// the state of the connection stays unknown.
 struct RequestFrames: Sendable, Hashable {
   private enum State: Hashable {
     case between
@@ -53,7 +53,7 @@ struct RequestFrames: Sendable, Hashable {
     return headBytes.addingReportingOverflow(bodyBytes).overflow ? nil : headBytes + bodyBytes
   }
 
-  /// Where the bytes of `text` begin, in any case. The text is in lower case.
+  /// Where `text`, which is in lower case, begins in the bytes. Upper and lower case do not matter.
   private static func index(of text: [UInt8], in bytes: Slice<UnsafeRawBufferPointer>) -> Int? {
     guard bytes.count >= text.count else { return nil }
     for start in bytes.startIndex...(bytes.endIndex - text.count) where bytes[start] == text[0] {

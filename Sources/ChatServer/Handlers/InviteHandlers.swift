@@ -97,8 +97,8 @@ struct InviteHandlers: Sendable {
 
   // MARK: - For holders of a token or a code
 
-  /// Uses the token or the code in the path. Wrong codes slow down the next ones: they are short enough to be guessed by a
-  /// client that may try without limit.
+  /// Uses the token or the code in the path. Each wrong code makes the caller wait longer before the next one, because
+  /// a code is short enough to be guessed by a client that can try without limit.
   private func using<Result>(
     _ context: HansardRequestContext, _ body: (InviteSecret) async throws -> Result
   ) async throws -> Result {

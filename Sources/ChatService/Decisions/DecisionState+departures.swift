@@ -2,9 +2,10 @@ package import ChatDomain
 import ChatPrimitives
 
 extension DecisionState {
-  /// The events of one command when an account is deleted: what ends in rooms and workspaces, and then `own`, the events of
-  /// the user's stream. A command has at most `Limits.deletionEvents`, because it must fit into one block of the log. If
-  /// there are more, only a part of what ends, without `own`. The next command has the next part.
+  /// The events of one command that deletes an account: first those that end the user's part in rooms and workspaces,
+  /// then `own`, the events of the user's stream. A command has at most `Limits.deletionEvents`, because it must fit
+  /// into one block of the log. If there are more, this returns only the first of the events in rooms and workspaces,
+  /// and the next command has the next ones.
   func deletionEvents(of user: UserID, own: [ChatEvent]) -> [ChatEvent] {
     Self.firstPart(of: departures(of: user), own: own, limit: Limits.deletionEvents)
   }
@@ -19,9 +20,10 @@ extension DecisionState {
     return events.count + own.count > limit ? events : events + own
   }
 
-  /// What happens in all rooms and workspaces when an account is deleted, with a group for each. Workspaces come last,
-  /// because the members of a channel are members of its workspace. Reads everything in memory, because nothing else is
-  /// complete: the user may have invites in rooms that the user has left. A deletion is rare.
+  /// The events in rooms and workspaces when an account is deleted, with a group for each room or workspace. Workspaces
+  /// come last, because the members of a channel must be members of its workspace. It looks through all rooms and
+  /// workspaces in memory, because the user may have invites in some that the user has left. That is slow, but
+  /// deletions are rare.
   private func departures(of user: UserID) -> [[ChatEvent]] {
     var ofWorkspaces: [[ChatEvent]] = []
     var deleted: Set<WorkspaceID> = []

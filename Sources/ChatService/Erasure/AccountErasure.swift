@@ -14,7 +14,7 @@ struct AccountErasure {
     case unfinished
   }
 
-  /// How long the read models may take to apply a step. After that, the erasure begins again.
+  /// How long the read models may take to apply a step, in milliseconds. After that, the erasure begins again.
   private static let readModelMilliseconds = 600_000
   /// How long readers may keep removed rows in the files, in milliseconds. After that, the erasure is tried again.
   private static let cleanMilliseconds = 60_000
@@ -32,8 +32,8 @@ struct AccountErasure {
   let closed: [any Projection.Type]
   let outbox: (any ErasedReadModel)?
 
-  /// What others see goes first: call it when `WritingsErasure` has erased the user's writings. The files and the log wait
-  /// while a legal hold is in force.
+  /// Call it when `WritingsErasure` has removed what others see. The files and the records of the log are kept while a
+  /// legal hold is in force.
   /// - Parameter files: the SHA-256 of each file that the user uploaded.
   func run(_ files: Set<[UInt8]>) async throws(ServiceError) -> Outcome {
     try await waitForReadModels()
@@ -55,8 +55,8 @@ struct AccountErasure {
 
   // MARK: - Steps
 
-  /// Removes the files that no other user has uploaded, also if nothing refers to such an upload yet. An upload that
-  /// nobody needs is collected later, like any other.
+  /// Removes the user's files, except those that another user has uploaded too, even if nothing refers to that upload
+  /// yet. An upload that nothing refers to is collected later, like any other.
   /// - Returns: false if a legal hold was placed meanwhile.
   private func removeFiles(_ hashes: Set<[UInt8]>) async throws(ServiceError) -> Bool {
     for bytes in hashes {

@@ -4,8 +4,8 @@ import EventStore
 import NIOPosix
 import Synchronization
 
-/// Who was in rooms that are deleted and under a legal hold. It is read from the log, because the read models forget the
-/// members of a deleted room. Nothing happens in a deleted room, so the result is remembered.
+/// Finds who was in rooms that are deleted and under a legal hold. It reads the log, because the read models forget the
+/// members of a deleted room. It remembers the result, because nothing more happens in a deleted room.
 final class DeletedHeldRooms: Sendable {
   /// The maximum number of users that are remembered for all rooms together.
   private static let rememberedUsers = 200_000

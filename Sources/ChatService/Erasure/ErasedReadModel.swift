@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
-/// A read model beside those of `ReadModels` that has something of deleted users: the outbox of push. An erasure waits for
-/// it too.
+/// A read model that is not in `ReadModels` but can contain what deleted users wrote: the push outbox. An erasure waits
+/// for it too.
 package protocol ErasedReadModel: Sendable {
   /// Returns when it has applied `position`.
   /// - Throws: if it does not within the timeout.

@@ -4,10 +4,11 @@ package import ChatProjections
 package import Logging
 import Synchronization
 
-/// Erases what the users of deleted accounts wrote. It begins with what is not complete at the start of the server, so
-/// that an interruption loses nothing.
+/// Erases what the users of deleted accounts wrote. When the server starts, it continues the erasures that are not
+/// complete, so that an interruption loses nothing.
 package final class Eraser: Sendable {
-  /// How long nothing is tried after a failure, in milliseconds: after the first failure, and at most.
+  /// The pause after a failure, in milliseconds: after the first one, and at most. It doubles with each failure in a
+  /// row.
   private static let firstPauseMilliseconds: Int64 = 1_000
   private static let longestPauseMilliseconds: Int64 = 60_000
   private static let pageLimit = 100
@@ -72,7 +73,7 @@ package final class Eraser: Sendable {
     }
   }
 
-  /// Tries what is not complete again.
+  /// Tries the erasures again that are not complete.
   package func wake() { post.yield() }
 
   /// Stops, and returns when requests in flight are done. Call it before the log is closed for new events.
@@ -82,8 +83,8 @@ package final class Eraser: Sendable {
     await running.value
   }
 
-  /// Those that are not complete afterwards are tried again when an account is deleted or a hold lifted, and when `wake`
-  /// is called.
+  /// Tries all erasures that are not complete. Those that are still not complete afterwards are tried again when an
+  /// account is deleted, when a hold is lifted, and when `wake` is called.
   private static func eraseAll(
     _ chat: ChatService, _ records: (any RecordErasing)?, _ projections: [any Projection.Type],
     _ closed: [any Projection.Type], _ outbox: (any ErasedReadModel)?,
@@ -135,7 +136,7 @@ package final class Eraser: Sendable {
     }
   }
 
-  /// Erases the writings of those for whom that was not done since the start.
+  /// Erases the writings of the users for whom this was not done since the start of the server.
   private static func eraseWritings(
     of pending: [(user: UserID, life: LogSurvey.Life)], _ chat: ChatService, _ uploads: inout [UserID: Set<[UInt8]>]
   ) async throws(ServiceError) {

@@ -59,7 +59,7 @@ extension ChatService {
 
   // MARK: - Legal holds
 
-  /// - Throws: `userNotFound` or `roomNotFound` if the target never existed. It may be deleted.
+  /// - Throws: `userNotFound` or `roomNotFound` if the target never existed. A deleted one can be held.
   package func placeLegalHold(
     _ hold: LegalHold, by service: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {
@@ -87,7 +87,7 @@ extension ChatService {
   /// Runs something on the writer's thread, between two commands.
   package func runOnWriter(_ body: @escaping @Sendable () -> Void) { pipeline.maintain { _ in body() } }
 
-  /// The service ID that the log has for what the erasure does.
+  /// The service that the log names for the commands of an erasure.
   private var eraser: ServiceID {
     let bytes = keys.authenticationCode(for: "eraser-service-id", []).prefix(UUIDBytes.byteCount)
     return ServiceID(UUIDBytes(bytes: bytes) ?? .zero)

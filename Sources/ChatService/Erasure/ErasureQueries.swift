@@ -4,7 +4,7 @@ package import ChatProjections
 
 /// How far the erasure of a deleted account is.
 package enum ErasureProgress: Sendable, Hashable {
-  /// A legal hold makes it wait. Nobody sees what the user wrote, but the log and the files have it.
+  /// A legal hold makes it wait. Nobody sees what the user wrote any more, but the log and the files still contain it.
   case held
   case running
   /// The last attempt failed. The server tries again.

@@ -3,12 +3,12 @@ import ChatPrimitives
 import ChatProjections
 import EventStore
 
-/// What deleted users did, according to the log. It is read in slices, on a thread of low priority, so that requests need
+/// Reads from the log what deleted users did. It reads in slices, on a thread of low priority, so that requests need
 /// not wait for it.
 struct LogSurvey {
   private static let sliceEvents = 4096
 
-  /// The part of the log that can have something of a user.
+  /// The part of the log that can contain events of a user.
   struct Life {
     /// The user did nothing before this position.
     let registered: LogPosition

@@ -13,7 +13,7 @@ struct WritingsErasure {
   private struct Writings {
     /// The SHA-256 of each file that the user uploaded.
     var files: Set<[UInt8]> = []
-    /// The messages to which the user took a reaction back.
+    /// The messages from which the user removed a reaction.
     var takenBack: Set<MessageKey> = []
   }
 
@@ -53,8 +53,8 @@ struct WritingsErasure {
     }
   }
 
-  /// Performs many commands. Those that a later attempt finds done record nothing, except for reactions that were taken
-  /// back. What is gone, because its room was deleted, need not be erased.
+  /// Performs many commands. If they were performed before, they record nothing, except those for removed reactions. A
+  /// message or room that does not exist any more needs no command.
   private func perform(_ requests: [ChatService.Request]) async throws(ServiceError) {
     var rest = requests[...]
     while !rest.isEmpty {

@@ -5,9 +5,10 @@ import SwiftProtobuf
 
 /// Which payloads an erasure removes; see decision 0041.
 ///
-/// In the user's own stream, all of them. In those of other users, only the push token that the user's device took from
-/// theirs. Elsewhere, those of kinds that have content: what the user wrote, or something by which the user can be recognised
-/// or reached. Rooms that others use depend on the other kinds, which have IDs, numbers, roles and flags.
+/// In the user's own stream, it removes all payloads. In the streams of other users, it removes only those with a push
+/// token that the user's device took from theirs. In other streams, it removes the payloads of kinds that have content:
+/// what the user wrote, or something by which the user can be recognised or reached. The other kinds have IDs, numbers,
+/// roles and flags, and rooms that others use depend on them.
 package struct ErasureRule: Sendable {
   static let userDeleted: UInt16 = 50
   static let userErased: UInt16 = 51
@@ -31,8 +32,9 @@ package struct ErasureRule: Sendable {
   /// The kinds with the name and topic of a room or a workspace.
   static let withNames: Set<UInt16> = [roomCreated, 101, 103, 300, 301]
 
-  /// The rooms and workspaces that were deleted with each user, because nobody else was in them. Nobody needs the names
-  /// that the user gave them. Who joined and left them is kept, because former members have rows that come from that.
+  /// For each user, the rooms and workspaces that were deleted with the account, because nobody else was in them. Their
+  /// names are erased. The records of who joined and left them are kept, because rows of former members depend on
+  /// these.
   private let deletedWith: [UUIDBytes: Set<UUIDBytes>]
 
   /// - Parameter deletions: where the account of each user was deleted.
@@ -56,8 +58,8 @@ package struct ErasureRule: Sendable {
     return Self.withNames.contains(envelope.kind) && deletedWith[user]?.contains(envelope.stream) == true
   }
 
-  /// A channel's creation says in which workspace it was. If the workspace remains, its members' rows depend on that, and
-  /// the channel's name belongs to the workspace.
+  /// The creation of a channel names its workspace. If the workspace remains, the rows of its members depend on that,
+  /// and the channel's name belongs to the workspace.
   private static func isChannel(
     _ room: UUIDBytes, ofWorkspaceOutside deleted: Set<UUIDBytes>, in source: some BlockSource, before end: LogPosition
   ) throws(LogError) -> Bool {

@@ -2,8 +2,8 @@ package import ChatDomain
 package import ChatPrimitives
 package import EventLog
 
-/// The deleted accounts of a log whose erasure is not complete. The tools read them from the whole log, because the read
-/// models are not needed for that. The server has them in a read model.
+/// The deleted accounts of a log whose erasure is not complete. Tools find them by reading the whole log, so that they
+/// need no read models. The server has them in a read model.
 package struct PendingErasures: Sendable, Equatable {
   /// The users who can be erased, and where their accounts were deleted.
   package private(set) var users: [UserID: LogPosition] = [:]
@@ -25,7 +25,7 @@ package struct PendingErasures: Sendable, Equatable {
     for user in held { users[user] = nil }
   }
 
-  /// Whether an erasure was completed after a position.
+  /// Whether the log records, after a position, that an erasure is complete.
   /// - Throws: the errors of `BlockSource.block(containing:)`.
   package static func completes(in source: some BlockSource, after position: LogPosition) throws(LogError) -> Bool {
     var next = position.next

@@ -37,7 +37,7 @@ extension RoomEvent.Messages: KindFamily {
       return .sent(try reader.subject(MessageID.self), author: try reader.actor(), thread: nil, content)
     })
 
-  /// `ErasedReplies` restores an erased one, because its payload is needed to know its thread.
+  /// `ErasedReplies` restores an erased reply, because only the payload names its thread.
   static let sentInThreadKind = Kind<Self>(
     137, "thread-message.sent", .disclosed,
     write: { event, output in

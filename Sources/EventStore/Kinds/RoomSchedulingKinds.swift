@@ -14,7 +14,7 @@ extension RoomEvent.Scheduling: KindFamily {
     }
   }
 
-  /// Of an erased message, the ID stays taken.
+  /// The ID of an erased message stays taken.
   static let scheduledKind = Kind<Self>(
     160, "message.scheduled", .disclosed,
     write: { event, output in
