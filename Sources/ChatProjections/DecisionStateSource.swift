@@ -99,7 +99,7 @@ extension AccountsQueries {
       user.blockedUsers = blocked[id] ?? [:]
       states[id] = .registered(user)
     }
-    for (user, row) in try erasures() { states[user] = .deleted(row.state) }
+    for (user, row) in try allErasures() { states[user] = .deleted(row.state) }
     return RestoredState(states: states, position: try checkpoint().position)
   }
 

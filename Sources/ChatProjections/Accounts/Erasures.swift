@@ -72,8 +72,8 @@ extension AccountsWriter {
     }
   }
 
-  /// The row stays, because the ID stays in use. It has nothing else that the user or a client chose. So a rebuild from
-  /// a log without the user's payloads gives the same rows.
+  /// Empties the row of the user. The row stays, because the ID stays in use, and keeps nothing else that the user or a
+  /// client chose. So a rebuild from a log without the user's payloads gives the same row.
   private func deleteAccount(_ user: UserID, _ stamp: Stamp) throws {
     let preferences = UserPreferences()
     try CachedStatement(
@@ -111,7 +111,8 @@ extension AccountsQueries {
       .first(user, read: Erasures.read)
   }
 
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// A page of the deleted accounts, the newest deletion first.
+  /// - Parameter cursor: `next` of the page before; nil for the first page.
   package func erasures(after cursor: LogPosition? = nil, limit: Int) throws -> ErasurePage {
     let page = try NewestFirst(after: cursor, limit: limit, position: { $0.state.deleted.position }) { before, count in
       try CachedStatement(
@@ -125,8 +126,8 @@ extension AccountsQueries {
     return ErasurePage(erasures: page.rows, next: page.next)
   }
 
-  /// Those that are not complete, the oldest deletion first.
-  /// - Parameter position: only deletions after it.
+  /// A page of the erasures that are not complete, the oldest deletion first.
+  /// - Parameter position: that of the last deletion on the page before.
   package func pendingErasures(after position: LogPosition, limit: Int) throws -> [ErasureRow] {
     try CachedStatement(
       database,
@@ -157,8 +158,8 @@ extension AccountsQueries {
     return last ?? nil
   }
 
-  /// Every deleted account.
-  func erasures() throws -> [UserID: ErasureRow] {
+  /// Every deleted account, for the state of the deciders.
+  func allErasures() throws -> [UserID: ErasureRow] {
     var erasures: [UserID: ErasureRow] = [:]
     try CachedStatement(database, "SELECT \(Erasures.columns) FROM erasure").forEach { row in
       let erasure = try Erasures.read(&row)

@@ -64,7 +64,8 @@ extension LegalHold.Target {
 }
 
 extension AccountsQueries {
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// A page of the holds in force, the newest first.
+  /// - Parameter cursor: `next` of the page before; nil for the first page.
   package func legalHolds(after cursor: LogPosition? = nil, limit: Int) throws -> LegalHoldPage {
     // There are at most `Limits.legalHolds` rows, so sorting needs no index.
     let page = try NewestFirst(after: cursor, limit: limit, position: { $0.placed.position }) { before, count in
@@ -82,6 +83,7 @@ extension AccountsQueries {
       .first(target.id, target.isRoom, read: LegalHoldRows.read)
   }
 
+  /// All holds in force, for the state of the deciders.
   func holdState() throws -> LegalHolds {
     var state = LegalHolds()
     for entry in try legalHolds(limit: Limits.legalHolds).holds { state.place(entry.hold, entry.placed) }

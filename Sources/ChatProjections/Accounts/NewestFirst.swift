@@ -7,9 +7,9 @@ struct NewestFirst<Row> {
   let next: LogPosition?
 
   /// - Parameters:
-  ///   - cursor: `next` of the page before; nil for the first.
-  ///   - position: of a row.
-  ///   - read: reads at most as many rows as the second number, the newest first, with positions before the first number.
+  ///   - cursor: `next` of the page before; nil for the first page.
+  ///   - position: returns the position of a row.
+  ///   - read: takes a position and a number, and returns at most so many rows from before the position, the newest first.
   init(
     after cursor: LogPosition?, limit: Int, position: (Row) -> LogPosition, read: (Int64, Int) throws -> [Row]
   ) rethrows {

@@ -26,6 +26,7 @@ package struct ErasureStatus: Sendable, Hashable {
 }
 
 extension ChatService {
+  /// How many pending erasures are counted at most.
   package static let countedErasures = 100_000
 
   /// - Throws: if the read model cannot be read now.
