@@ -81,6 +81,12 @@ def test_the_server_explains_every_kind_of_event_as_the_tool_does(notifying, ser
             own = [row for row in whole["devices"] if row["userId"] == person.id]
             assert over_http(world, event, userId=person.id)["devices"] == own
             assert person is not stranger or own == []
+    for name, person in (("Ben", ben), (carla.id, carla), (stranger.id, stranger)):
+        one = hansard(
+            "push", "explain", "--data", notifying.data, "--json", "--user", name, recorded_position(sent)).json
+        assert one["devices"] == [row for row in shown[0]["devices"] if row["userId"] == person.id]
+    wrong = hansard("push", "explain", "--data", notifying.data, "--user", "Nobody", sent["position"], expect=None)
+    assert wrong.status != 0 and "there is no user Nobody" in wrong.errors
 
 
 def test_a_rejection_shows_what_the_provider_responded_and_when(notifying, services):

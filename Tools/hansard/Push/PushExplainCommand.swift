@@ -21,15 +21,21 @@ struct PushExplainCommand: AsyncParsableCommand {
   @Argument(help: "The event's position in the log, as hansard audit shows it.")
   var position: UInt64
 
+  @Option(help: "Only devices of this user: an ID, email address, external ID or nickname.")
+  var user: String?
+
   @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() async throws {
     try await ToolError.report {
       let log = try data.openLog()
+      let only = try user.map { name in try UserID(name) ?? SupportReader(data).user(name).id }
       let bar = ProgressBar("reading", total: log.head.value, unit: .items("events"))
       defer { bar.finish() }
-      let explanation = try PushExplanation(of: LogPosition(position), in: StoredEvents(log)) { bar.update($0) }
+      let explanation = try PushExplanation(of: LogPosition(position), in: StoredEvents(log), for: only) {
+        bar.update($0)
+      }
       bar.finish()
       let decisions = PushDecisions(explanation)
       let output = ByteOutput()
