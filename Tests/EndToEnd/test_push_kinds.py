@@ -304,6 +304,19 @@ def test_muting_and_unmuting_update_the_other_devices(cast, room):
             assert arrived.badge == count
 
 
+def test_hiding_and_showing_a_direct_room_update_the_other_devices(cast):
+    room = cast.carla.direct(cast.ben)
+    badge = cast.ben.get("/v1/badge")["unreadCount"]
+    say(cast.carla, room)
+    for is_hidden, count in ((True, badge), (False, badge + 1)):
+        event = cast.ben.put(f"{room.path}/hidden", {"isHidden": is_hidden})
+        assert cast.devices.decided(event) == {"ben own": "ownDevice", **each(cast.bens_others, "update")}
+        for arrived in cast.devices.arrived(event, *cast.bens_others).values():
+            is_silent(arrived, room)
+            has(arrived, kind="update", roomId=room.id, senderId=cast.ben.id)
+            assert arrived.badge == count
+
+
 def test_blocking_and_unblocking_update_the_other_devices(cast):
     """It can change the badge of any room, so the notification names none."""
     path = f"/v1/me/blocked-users/{cast.dora.id}"
@@ -424,6 +437,14 @@ def test_each_change_of_a_room_is_silent_and_only_for_devices_that_ask(cast):
     assert edited["revision"] == recorded_position(edited)
     for arrived in cast.devices.arrived(edited, *cast.carlas).values():
         has(arrived, kind="roomChange", roomId=room.id, senderId=anna.id, messageId=message)
+
+
+def test_a_silent_message_of_an_app_is_a_change_of_the_room(cast, room):
+    sent = cast.anna.put(room.message(new_id()), {"type": "position", "silent": True})
+    assert cast.devices.decided(sent) == said_by_anna(cast, bens="silentEvent", carlas="roomChange", other="sent")
+    for arrived in cast.devices.arrived(sent, *cast.carlas).values():
+        is_silent(arrived, room, sets_badge=False)
+        has(arrived, kind="roomChange", roomId=room.id, senderId=cast.anna.id, messageId=sent["id"], type="position")
 
 
 def test_a_browser_replaces_silent_notifications_of_the_same_kind_and_room_only(cast, room):

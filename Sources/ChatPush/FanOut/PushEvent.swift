@@ -24,7 +24,8 @@ package struct PushEvent: Sendable, Hashable {
     /// The user left, or was removed or banned.
     case departed(RoomID, UserID)
     /// The user read the room, or the thread whose root has the ordinal `thread`. `through` is the newest message that
-    /// was read; nil if the user marked messages as unread, or muted or unmuted the room, which only changes the badge.
+    /// was read; nil if the user marked messages as unread, muted or unmuted the room, or hid or showed it, which only changes
+    /// the badge.
     case reading(RoomID, UserID, through: MessageID?, thread: UInt64?)
     case invitation(WorkspaceID, UserID)
     /// The user blocked or unblocked another user, which changes the badge.
