@@ -9,14 +9,17 @@ from harness.client import Api, new_id
 from harness.command import audit, hansard, settle
 from harness.people import World
 from harness.push_outcomes import DELIVERED, arrives, attempts, becomes, comes_to, outcomes, provider
-from harness.push_phones import APNS, FCM, SANDBOX, WEB_PUSH, Phone
+from harness.push_phones import APNS, FCM, LONG_SESSIONS, SANDBOX, WEB_PUSH, Phone
 from harness.push_service import Reply
+from harness.shifted_clock import DAY, ShiftedClock
 from harness.waiting import wait_until
 
 # One of each provider.
 PROVIDERS = {APNS: "apns", SANDBOX: "apnsSandbox", FCM: "fcm", WEB_PUSH: "webPush"}
 # How long a test waits to see that nothing arrives.
 SILENCE_SECONDS = 1.5
+# Requests per second of a provider with a low limit.
+RATE = 5
 
 
 def talking(server, services, *kinds: str):
@@ -102,6 +105,53 @@ def test_retry_after_is_obeyed_by_one_device_and_delays_no_other(notifying, serv
     for phone in phones.values():
         assert len(services.arrivals(phone.token)) == 1
         assert outcomes(notifying, sent[0])[phone.id] == ("waiting", None)
+
+
+def test_a_provider_gets_no_more_requests_per_second_than_its_setting_and_delays_no_other(tmp_path, services):
+    server = services.server(tmp_path / "data", apns={"requestsPerSecond": RATE}).start()
+    try:
+        anna, ben = World(server).users("Anna", "Ben")
+        room = anna.room("Tea", ben)
+        phones = {kind: [services.phone(ben, kind) for _ in range(RATE * 2)] for kind in (APNS, FCM)}
+
+        def times(event: dict) -> dict[str, list[float]]:
+            """When the notifications of an event arrive, by provider."""
+            return {kind: sorted(arrives(services, phone, event).time for phone in each) for kind, each in phones.items()}
+
+        # The first message makes the connections.
+        times(anna.send(room, "first"))
+        second = times(anna.send(room, "second"))
+        seconds = second[APNS][-1] - second[APNS][0]
+        # The first and the last of 2 * RATE requests have 2 * RATE - 1 pauses between them.
+        assert seconds > 1.5, f"{RATE * 2} requests in {seconds} s"
+        assert second[FCM][-1] < second[APNS][-1], "FCM waited"
+    finally:
+        server.end()
+
+
+def test_a_notification_of_more_than_a_day_ago_is_not_sent(tmp_path, services):
+    clock, kinds = ShiftedClock(tmp_path), (APNS, FCM, WEB_PUSH)
+    server = services.server(tmp_path / "data", clock.environment | LONG_SESSIONS).start()
+    try:
+        anna, _, phones, room = talking(server, services, *kinds)
+        services.fail_at_random(1)
+        old = anna.send(room, "old")
+        wait_until(lambda: all(attempts(services, phone, old) for phone in phones.values()), "not all are tried")
+        server.stop()
+        before = len(services.arrivals())
+        services.fail_at_random(0)
+        services.expect_restart()
+        clock.shift(wall=DAY + 60)
+        for service in services.all.values():
+            service.now = lambda: time.time() + DAY + 60
+        server.start()
+        comes_to(server, old, {phone: ("abandoned", "expired") for phone in phones.values()})
+        new = anna.send(room, "new")
+        for phone in phones.values():
+            assert arrives(services, phone, new).badge == 2
+        assert len(services.arrivals()) == before + len(phones)
+    finally:
+        server.end()
 
 
 def test_neither_a_restart_nor_a_replay_nor_a_lost_outbox_sends_anything_again(notifying, services):
