@@ -245,9 +245,9 @@ private func decisions(
     #expect(decisions(on: event(.departed(tea, carla)), gone) == [.skip(.left)])
   }
 
-  @Test("in a crowded room, frequent events lead to no `roomChange`, and all other notifications stay")
+  @Test("where changes are left out, frequent events lead to no `roomChange`, and all other notifications stay")
   func crowdedRoom() {
-    let crowded = FanOut.RoomContext(isCrowded: true)
+    let crowded = FanOut.RoomContext(leavesOutChanges: true)
     let devices = [phone(bensPhone, roomChanges: true), phone(bensTablet)]
     func found(_ change: PushEvent.Change, isFrequent: Bool = true) -> [FanOut.Decision] {
       var event = event(change)

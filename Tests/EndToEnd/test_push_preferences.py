@@ -261,7 +261,8 @@ CROWDED_DEVICES, DEVICES_OF_USER = 500, 50
 
 
 def crowded_reasons(folder) -> set[str]:
-    """What the devices of a room get of a reaction, if one more than `CROWDED_DEVICES` of them have `roomChanges`."""
+    """What the devices of a room get of the second reaction in a minute, if one more than `CROWDED_DEVICES` of them have
+    `roomChanges`."""
     server = Server(folder / "data", "--push-file", folder / "sink", environment=UNLIMITED).start()
     try:
         names = [f"User {number}" for number in range(CROWDED_DEVICES // DEVICES_OF_USER + 1)]
@@ -272,10 +273,12 @@ def crowded_reasons(folder) -> set[str]:
             wants_changes(users[number // DEVICES_OF_USER])
         few = anna.put(reaction_path(room, sent, THUMB))
         wants_changes(users[-1])
-        many = anna.put(reaction_path(room, sent, "❤️"))
+        first, *many = (anna.put(reaction_path(room, sent, emoji)) for emoji in ("❤️", "🎉", "🚀"))
         edited = anna.patch(room.path, {"topic": "tea"})
-        assert decided(server, few) == decided(server, edited) == {"roomChange"}
-        return decided(server, many)
+        assert decided(server, few) == decided(server, first) == decided(server, edited) == {"roomChange"}
+        # A new minute can begin before one of them.
+        found = [decided(server, event) for event in many]
+        return next(each for each in found if each != {"roomChange"})
     finally:
         server.end()
 

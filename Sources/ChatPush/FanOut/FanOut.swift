@@ -70,7 +70,7 @@ package enum FanOut {
       }
     }
     if kind == .roomChange, !device.roomChanges { return .roomChangesOff }
-    if kind == .roomChange, event.isFrequent, context.isCrowded { return .crowdedRoom }
+    if kind == .roomChange, event.isFrequent, context.leavesOutChanges { return .crowdedRoom }
     return device.token == nil ? .noToken : nil
   }
 }
@@ -143,7 +143,8 @@ extension FanOut {
     case mentionsOnly
     /// The device did not ask for changes of rooms.
     case roomChangesOff
-    /// The event is one of those that can come in large numbers, and too many devices in the room have `roomChanges`.
+    /// The event is one of those that can come in large numbers, too many devices in the room have `roomChanges`, and it is
+    /// not the first such event in its minute.
     case crowdedRoom
     /// No provider can reach the device.
     case noToken

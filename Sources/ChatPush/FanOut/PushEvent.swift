@@ -13,8 +13,11 @@ package struct PushEvent: Sendable, Hashable {
   package var device: DeviceID?
   package var change: Change
   /// Whether such changes of a room can come in large numbers: reactions, pins, and members who join, leave or get another
-  /// role. In a crowded room they lead to no `roomChange`.
+  /// role. In a crowded room, only the first one of each period leads to `roomChange`.
   package var isFrequent = false
+
+  /// The number of the period in which it happened (`FanOut.RoomContext.crowdedPeriodMilliseconds`).
+  var period: Int64 { time.milliseconds / FanOut.RoomContext.crowdedPeriodMilliseconds }
 
   package enum Change: Sendable, Hashable {
     case message(RoomID, Message)
@@ -24,8 +27,8 @@ package struct PushEvent: Sendable, Hashable {
     /// The user left, or was removed or banned.
     case departed(RoomID, UserID)
     /// The user read the room, or the thread whose root has the ordinal `thread`. `through` is the newest message that
-    /// was read; nil if the user marked messages as unread, muted or unmuted the room, or hid or showed it, which only changes
-    /// the badge.
+    /// was read; nil if the user marked messages as unread, muted or unmuted the room, or hid or showed it, which only
+    /// changes the badge.
     case reading(RoomID, UserID, through: MessageID?, thread: UInt64?)
     case invitation(WorkspaceID, UserID)
     /// The user blocked or unblocked another user, which changes the badge.
@@ -101,8 +104,14 @@ package struct PushEvent: Sendable, Hashable {
 extension RoomEvent {
   fileprivate var isFrequent: Bool {
     switch self {
-    case .annotations, .members: true
-    case .lifecycle, .sharing, .messages, .reading, .threads, .scheduling, .reports, .erased: false
+    case .annotations, .members(.joined), .members(.added), .members(.left), .members(.removed), .members(.banned),
+      .members(.roleChanged):
+      true
+    // The other events of members lead to no `roomChange`.
+    case .members(.admissionRepeated), .members(.unbanned), .members(.silenced), .members(.muted),
+      .members(.notificationsSet), .members(.hidden), .members(.shown), .lifecycle, .sharing, .messages, .reading,
+      .threads, .scheduling, .reports, .erased:
+      false
     }
   }
 }

@@ -57,7 +57,7 @@ package struct PushExplanation: Sendable, Hashable {
     let found = try Self.makeDatabase().write { database in
       try PushProjection.createTables(database)
       try PushProjection.createIndexes(database)
-      let wasScheduled = try Self.apply(through: position, of: feed, to: database, progress)
+      let wasScheduled = try Self.apply(through: event, of: feed, to: database, progress)
       let later = try LaterEvents(of: event, in: feed, through: head, progress)
       let (rooms, queries) = (RoomsQueries(database), RecipientQueries(database))
       let context = try FanOut.RoomContext(of: event, wasScheduled: wasScheduled, rooms, queries)
@@ -97,9 +97,10 @@ package struct PushExplanation: Sendable, Hashable {
 
   /// - Returns: whether the last event is a message that was scheduled.
   private static func apply(
-    through position: LogPosition, of feed: any EventFeed, to database: Database, _ progress: (UInt64) throws -> Void
+    through event: PushEvent, of feed: any EventFeed, to database: Database, _ progress: (UInt64) throws -> Void
   ) throws -> Bool {
-    var projection = PushProjection(enumerates: false)
+    let position = event.position
+    var projection = PushProjection(explaining: event)
     var last = LogPosition.origin
     while case var events = try feed.events(after: last, limit: batchEvents).filter({ $0.position <= position }),
       let end = events.last

@@ -84,22 +84,26 @@ extension FanOut {
     package var wasScheduled: Bool
     /// The followers of the thread, if the event concerns a message in one.
     package var followers: Set<UserID>
-    /// Whether more than `crowdedDevices` devices in the room have `roomChanges`. It is only looked up for a frequent event
-    /// (`PushEvent.isFrequent`).
-    package var isCrowded: Bool
+    /// Whether the room is crowded, and an earlier frequent event of the same period has led to `roomChange` there. It is
+    /// only looked up for a frequent event (`PushEvent.isFrequent`).
+    package var leavesOutChanges: Bool
 
-    /// In a room with more devices that have `roomChanges`, frequent events lead to no `roomChange`. Otherwise a thousand
-    /// reactions in a room with thousands of devices would be millions of notifications, almost all of them replaced by the
-    /// next one before they are sent, and alerts would wait until the outbox has decided on all of them.
+    /// In a room with more devices that have `roomChanges`, only the first frequent event of each period leads to
+    /// `roomChange`. Otherwise a thousand reactions in a room with thousands of devices would be millions of notifications,
+    /// almost all of them replaced by the next one before they are sent, and alerts would wait until the outbox has decided
+    /// on all of them.
     package static let crowdedDevices = 500
+    /// The length of such a period, in milliseconds. Periods are counted from 1970, so that the decision on an event depends
+    /// only on the events of its own period.
+    package static let crowdedPeriodMilliseconds: Int64 = 60_000
 
     package init(
-      isDirect: Bool = false, wasScheduled: Bool = false, followers: Set<UserID> = [], isCrowded: Bool = false
+      isDirect: Bool = false, wasScheduled: Bool = false, followers: Set<UserID> = [], leavesOutChanges: Bool = false
     ) {
       self.isDirect = isDirect
       self.wasScheduled = wasScheduled
       self.followers = followers
-      self.isCrowded = isCrowded
+      self.leavesOutChanges = leavesOutChanges
     }
   }
 }

@@ -16,7 +16,7 @@ package struct PushProjection: Projection {
   package typealias Queries = PushQueries
 
   package static let name = "push"
-  package static let schemaVersion = 13
+  package static let schemaVersion = 14
   package static let secretColumns: Set<String> = [
     "pushDevice.apnsToken", "pushDevice.fcmToken", "pushDevice.webPushToken",
   ]
@@ -25,6 +25,7 @@ package struct PushProjection: Projection {
     RoomsProjection.bulkDeletedRows.map(\.withoutTombstone) + [
       BulkDeletion.RowSet(scope: .room, table: "recipient", owner: "roomId", key: "userId"),
       BulkDeletion.RowSet(scope: .room, table: "formerMember", owner: "roomId", key: "userId"),
+      BulkDeletion.RowSet(scope: .room, table: "crowdedChange", owner: "roomId", key: "position"),
       BulkDeletion.RowSet(scope: .room, table: "pushContent", owner: "roomId", key: "position"),
     ]
 
@@ -36,17 +37,17 @@ package struct PushProjection: Projection {
   /// Nil until it is read from the file.
   private var isSwitchedOn: Bool?
   private let rowsPerTransaction: Int
-  private let enumerates: Bool
+  private let explained: PushEvent?
 
   package static let needsUpkeep = true
 
   package init() { self.init(rowsPerTransaction: Self.rowsPerTransaction) }
 
-  /// - Parameter enumerates: without it, the outbox stays empty, and only the state that decisions need is kept. This is
-  ///   much faster, because nothing is decided and no badge is computed.
-  init(rowsPerTransaction: Int = Self.rowsPerTransaction, enumerates: Bool = true) {
+  /// - Parameter explained: if not nil, the outbox stays empty, and only the state that the decisions on this event need is
+  ///   kept. This is much faster, because nothing is decided and no badge is computed.
+  init(rowsPerTransaction: Int = Self.rowsPerTransaction, explaining explained: PushEvent? = nil) {
     self.rowsPerTransaction = rowsPerTransaction
-    self.enumerates = enumerates
+    self.explained = explained
   }
 
   package static func createTables(_ database: Database) throws {
@@ -89,7 +90,11 @@ package struct PushProjection: Projection {
       case .server(let event):
         if try outbox.apply(event, at: recorded.position) { isOn = true }
       }
-      if isOn, enumerates, let event = PushEvent(recorded), try recipients.mayNotify(event) {
+      if let explained {
+        if isOn, explained.isFrequent, let event = PushEvent(recorded), event.isOfSamePeriod(as: explained) {
+          try writer.note(event)
+        }
+      } else if isOn, let event = PushEvent(recorded), try recipients.mayNotify(event) {
         var wasScheduled = false
         if recorded.mayBeScheduled {
           try rooms.apply(events[waiting..<index], to: database)
@@ -99,6 +104,7 @@ package struct PushProjection: Projection {
         let next = events.index(after: index)
         try rooms.apply(events[waiting..<next], to: database)
         waiting = next
+        try writer.note(event)
         rows += try enumerate(event, wasScheduled: wasScheduled, recipients, outbox, database)
         if rows >= rowsPerTransaction { end = next }
       }
@@ -136,6 +142,11 @@ extension RoomsQueries {
   }
 }
 
+extension PushEvent {
+  /// Whether the decision on the other one can depend on this one, because the room is crowded.
+  fileprivate func isOfSamePeriod(as other: PushEvent) -> Bool { room == other.room && period == other.period }
+}
+
 extension RecordedEvent {
   /// Whether it may send a scheduled message, which only services do.
   fileprivate var mayBeScheduled: Bool {
@@ -148,7 +159,7 @@ extension FanOut.RoomContext {
   init(
     of event: PushEvent, wasScheduled: Bool, _ rooms: RoomsQueries, _ recipients: RecipientQueries
   ) throws {
-    self.init(wasScheduled: wasScheduled, isCrowded: try recipients.isCrowded(event))
+    self.init(wasScheduled: wasScheduled, leavesOutChanges: try recipients.leavesOutChange(of: event))
     switch event.change {
     case .message(let room, let message):
       isDirect = try rooms.room(room)?.kind == .direct

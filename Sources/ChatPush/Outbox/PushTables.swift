@@ -42,6 +42,12 @@ enum PushTables {
       PRIMARY KEY (roomId, userId)
     ) STRICT, WITHOUT ROWID;
 
+    CREATE TABLE crowdedChange (
+      roomId BLOB PRIMARY KEY NOT NULL,
+      period INTEGER NOT NULL,
+      position INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
     CREATE TABLE pushPreference (
       userId BLOB PRIMARY KEY NOT NULL,
       notifications INTEGER NOT NULL,

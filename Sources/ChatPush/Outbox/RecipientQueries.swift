@@ -45,12 +45,31 @@ struct RecipientQueries {
   }
 
   private func mayNotifyChange(_ event: PushEvent, in room: RoomID) throws -> Bool {
-    try wantsChanges(in: room) && !isCrowded(event)
+    try wantsChanges(in: room) && !leavesOutChange(of: event)
   }
 
-  /// Whether the event leads to no `roomChange`, because too many devices would get it.
-  func isCrowded(_ event: PushEvent) throws -> Bool {
+  /// Whether the event leads to no `roomChange`: too many devices would get it, and they got one of an earlier frequent
+  /// event in the same period.
+  func leavesOutChange(of event: PushEvent) throws -> Bool {
     guard event.isFrequent, let room = event.room else { return false }
+    return try hasEarlierChange(than: event, in: room) && isCrowded(room)
+  }
+
+  /// Whether the devices of a crowded room get a `roomChange` of this event, and of no later frequent one in the same
+  /// period.
+  func isFirstInCrowdedRoom(_ event: PushEvent) throws -> Bool {
+    guard event.isFrequent, event.skipReason == nil, let room = event.room else { return false }
+    return try !hasEarlierChange(than: event, in: room) && isCrowded(room)
+  }
+
+  /// Whether an earlier frequent event of the same period was noted for the room (`RecipientsWriter.note`).
+  private func hasEarlierChange(than event: PushEvent, in room: RoomID) throws -> Bool {
+    try CachedStatement(database, "SELECT 1 FROM crowdedChange WHERE roomId = ? AND period = ? AND position < ?")
+      .exists(room, event.period, event.position)
+  }
+
+  /// Whether more than `FanOut.RoomContext.crowdedDevices` devices in the room have `roomChanges`.
+  private func isCrowded(_ room: RoomID) throws -> Bool {
     let devices = try CachedStatement(
       database,
       """
@@ -104,7 +123,7 @@ struct RecipientQueries {
     var recipients: [FanOut.Recipient] = []
     let (only, wanted) = Self.subject(of: event, selection)
     // Then nobody gets a `roomChange`.
-    if only, event.isFrequent, context.isCrowded {
+    if only, event.isFrequent, context.leavesOutChanges {
       let users = [wanted, event.departed].compactMap { $0 }
       return try users.map { try recipient($0, of: event) }
     }

@@ -157,6 +157,15 @@ struct RecipientsWriter {
     }
   }
 
+  /// Notes the first frequent event of a period in a crowded room, so that the others of the period lead to no
+  /// `roomChange`.
+  func note(_ event: PushEvent) throws {
+    guard let room = event.room, try recipients.isFirstInCrowdedRoom(event) else { return }
+    try CachedStatement(
+      database, "INSERT OR REPLACE INTO crowdedChange (roomId, period, position) VALUES (?, ?, ?)"
+    ).run(room, event.period, event.position)
+  }
+
   private func run(_ sql: String, _ room: RoomID, _ user: UserID) throws {
     try CachedStatement(database, sql).run(room, user)
   }
