@@ -1,5 +1,7 @@
 """A pending notification is not sent if the message is deleted, or if the recipient loses access or turns it off."""
 
+import contextlib
+import sqlite3
 import threading
 import time
 
@@ -160,6 +162,22 @@ def test_a_deleted_message_is_withdrawn_and_an_edited_one_is_pushed_with_its_new
     comes_to(posting, edited, {phone: ("delivered", None)})
     table = hansard("push", "explain", "--data", posting.data, deleted["position"]).output
     assert "abandoned: deleted" in table
+
+
+def test_the_text_of_a_message_is_stored_once_for_all_devices(posting, receiver, gate):
+    world, text, devices = World(posting), secret_text("Once"), 3
+    anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    room = anna.room("Tea", ben, carla)
+    for person in (ben, ben, carla):
+        device(person, new_id())
+    sent = anna.send(room, text)
+    refused(receiver, devices)
+    (outbox,) = (posting.data / "views").glob("push-v*.sqlite")
+    with contextlib.closing(sqlite3.connect(f"file:{outbox}?mode=ro", uri=True)) as database:
+        waiting = database.execute("SELECT * FROM outbox WHERE position = ?", (sent["position"],)).fetchall()
+        contents = database.execute("SELECT * FROM pushContent").fetchall()
+    assert len(waiting) == devices and not [row for row in waiting if text in row]
+    assert [text in row for row in contents] == [True]
 
 
 def test_a_reaction_that_was_removed_is_not_announced(posting, receiver, gate):

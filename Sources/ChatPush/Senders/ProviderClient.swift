@@ -107,7 +107,6 @@ struct ProviderAddress: Sendable {
 }
 
 /// No connection to the provider could be made.
-/// No connection to the provider could be made.
 struct ProviderUnreachable: Error {
   let reason: String
 }
