@@ -106,10 +106,9 @@ import Testing
       device: recorded.device, command: recorded.command, originalTime: recorded.originalTime, event: event)
   }
 
-  /// `search` compares its rows in another way: see `SearchErasureTests`.
   private static let compared: [any Projection.Type] = [
     AccountsProjection.self, RoomsProjection.self, TimelineProjection.self, IDIndexProjection.self,
-    MediaProjection.self, UsageProjection.self,
+    MediaProjection.self, UsageProjection.self, SearchProjection.self,
   ]
 
   @Test("a rebuild from a log without the payloads gives the same rows")

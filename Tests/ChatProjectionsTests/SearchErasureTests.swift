@@ -228,6 +228,63 @@ import Testing
     try runner.stop()
   }
 
+  /// The history after the payloads of Anna's messages and edits were erased from the log.
+  private func erased(_ events: [RecordedEvent]) -> [RecordedEvent] {
+    events.map { recorded in
+      guard recorded.actor == anna, case .room(let room, .messages(let message)) = recorded.event
+      else { return recorded }
+      let event: RoomEvent =
+        switch message {
+        case .sent(let id, let author, let thread, _): .messages(.sent(id, author: author, thread: thread, nil))
+        case .edited: .erased(kind: 131)
+        case .deleted: .messages(message)
+        }
+      return RecordedEvent(
+        stamp: recorded.stamp, version: recorded.version, actor: recorded.actor, service: recorded.service,
+        device: recorded.device, command: recorded.command, originalTime: recorded.originalTime,
+        event: .room(room, event))
+    }
+  }
+
+  /// Anna edits messages, and a service deletes all that she wrote.
+  private func history(bobSays text: String) -> [RecordedEvent] {
+    let bob: UserID = .numbered(2)
+    var script = SearchScript()
+    script.open(room, bob, anna)
+    let annas = (0..<3).map { script.say("word \($0)", in: room, by: anna) }
+    script.say(text, in: room, by: bob)
+    script.edit(annas[0], "an edit")
+    // The second shard only has an edit that is erased.
+    script.pass(to: LogPosition(SearchShard.span), in: room)
+    script.edit(annas[1], "a later edit")
+    for index in annas { script.delete(index, isByService: true) }
+    return script.events
+  }
+
+  @Test("a file equals one that is rebuilt after the erasure of an author who edited messages")
+  func erasedEdits() async throws {
+    let folder = try TemporaryFolder()
+    try ProjectionFile.makeDirectory(folder.readModels)
+    let pool = try folder.file(SearchProjection.self).openPool(SearchProjection.self)
+    try await pool.write { [events = history(bobSays: "another word")] database in
+      try ProjectionOpening.createSchema(of: SearchProjection.self, logIdentity: testLog, database)
+      try SearchProjection.createIndexes(database)
+      var projection = SearchProjection()
+      _ = try ProjectionBatch.apply(events, after: .origin, with: &projection, to: database)
+    }
+    try pool.close()
+
+    func verify(_ events: [RecordedEvent]) throws -> VerificationReport {
+      try ProjectionRebuild(directory: folder.readModels, feed: MemoryFeed(events), logIdentity: testLog)
+        .verify(SearchProjection.self)
+    }
+    let report = try verify(erased(history(bobSays: "another word")))
+    #expect(report.isEqual, "\(report.differences)")
+    #expect(report.rowsByTable["place"] == 4 && report.rowsByTable["wording"] == 1)
+    #expect(report.rowsByTable["shard"] == 1)
+    #expect(try !verify(erased(history(bobSays: "something else"))).isEqual)
+  }
+
   @Test("a changed and a missing word of the index are found by verifying")
   func tampering() async throws {
     var script = SearchScript()

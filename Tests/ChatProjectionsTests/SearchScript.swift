@@ -85,9 +85,11 @@ struct SearchScript {
     said[index].position = stamp.position
   }
 
-  mutating func delete(_ index: Int) {
+  /// - Parameter isByService: whether a service deletes the message, as in an erasure.
+  mutating func delete(_ index: Int, isByService: Bool = false) {
     let message = said[index]
-    script.room(message.room, .messages(.deleted(message.id, at: message.location)), by: message.sender)
+    script.room(
+      message.room, .messages(.deleted(message.id, at: message.location)), by: isByService ? nil : message.sender)
     said[index].text = nil
   }
 

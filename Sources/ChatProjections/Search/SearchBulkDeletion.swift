@@ -61,20 +61,32 @@ enum SearchBulkDeletion {
 
   // MARK: - Comparison
 
-  /// Compares a file with unfinished deletions as if they were finished. Of what is deleted, only the place counts: how long
-  /// a text was is not known after a rebuild from a log in which it is erased.
+  /// Compares a file with unfinished deletions as if they were finished, and only what a search can find. A rebuild
+  /// does not see an edit that was erased from the log. So of an erased text, it knows neither all rows nor the length,
+  /// and its shard may be missing or cover less time.
   static func comparison(of table: String) -> TableComparison {
+    // The sign keeps SQLite from making an index of it.
+    let isShown = "+isGone = 0 AND wording.room NOT IN (SELECT room FROM closing)"
     switch table {
     case "closing": return .none
-    case "place", "member": return .except("room IN (SELECT room FROM closing)")
-    case "wording":
+    case "member": return .except("room IN (SELECT room FROM closing)")
+    case "place":
       return .selected(
         """
-        SELECT position, isHidden, room, thread, ordinal, iif(isHidden, x'', sender), sentAt, iif(isHidden, 0, hasMedia),
-          iif(isHidden, x'', type), iif(isHidden, 0, nameBytes), iif(isHidden, x'', text), iif(isHidden, x'', extra)
-        FROM (
-          SELECT *, isGone OR EXISTS (SELECT 1 FROM closing WHERE closing.room = wording.room) AS isHidden FROM wording
-        )
+        SELECT place.room, place.thread, place.ordinal, iif(isGone, 0, place.wording) AS wording
+        FROM place LEFT JOIN wording ON wording.position = place.wording
+        WHERE place.room NOT IN (SELECT room FROM closing)
+        ORDER BY place.room, place.thread, place.ordinal
+        """, key: 3)
+    case "wording": return .selected("SELECT * FROM wording WHERE \(isShown) ORDER BY position", key: 1)
+    case "shard":
+      return .selected(
+        """
+        SELECT number, earliest <= MIN(sentAt) AS coversEarliest, latest >= MAX(sentAt) AS coversLatest
+        FROM shard CROSS JOIN wording
+          ON position BETWEEN number * \(SearchShard.span) AND number * \(SearchShard.span) + \(SearchShard.span - 1)
+        WHERE \(isShown)
+        GROUP BY number ORDER BY number
         """, key: 1)
     default: return .rows
     }
