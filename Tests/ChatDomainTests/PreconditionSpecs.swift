@@ -116,8 +116,10 @@ struct PreconditionSpecs {
     let other: UserEvent = .devices(.tokenInvalidated(phone, PushToken(provider: .fcm, token: "aa")))
     for command: UserCommand in [.devices(.set(phone, .named("new"))), .devices(.remove(phone))] {
       check(Change<UserDecider>(events: described + [other], command: command, revision: at(described)))
-      let robbed = described + [.devices(.tokenMoved(phone, token))]
-      check(Change<UserDecider>(events: robbed, command: command, revision: at(robbed)))
+      for loss: UserEvent in [.devices(.tokenTaken(phone, .apns)), .devices(.tokenMoved(phone, token))] {
+        let robbed = described + [loss]
+        check(Change<UserDecider>(events: robbed, command: command, revision: at(robbed)))
+      }
     }
   }
 

@@ -119,23 +119,38 @@ struct PushTokenMoveSpecs {
   private let token = PushToken(provider: .apns, token: "a1b2")
   private let other = PushToken(provider: .fcm, token: "a1b2")
 
-  private func moved(_ tokens: [PushToken], held: [PushToken: [DeviceReference]]) -> [ChatEvent] {
-    UserDecider.movedTokens(to: phone, .named(tokens: tokens), of: alice, TestDirectory(devices: held))
+  private func taken(_ tokens: [PushToken], held: [PushToken: [DeviceReference]]) -> [ChatEvent] {
+    UserDecider.takenTokens(to: phone, .named(tokens: tokens), of: alice, TestDirectory(devices: held))
   }
 
   @Test("a token leaves every device but the one that has it now")
   func moves() {
     let (own, tabletPlace) = (DeviceReference(user: alice, device: phone), DeviceReference(user: alice, device: tablet))
     let bobs = DeviceReference(user: bob, device: phone)
-    #expect(moved([token], held: [:]).isEmpty)
-    #expect(moved([token], held: [token: [own]]).isEmpty)
-    #expect(moved([], held: [token: [bobs]]).isEmpty)
-    #expect(moved([other], held: [token: [bobs]]).isEmpty)
+    #expect(taken([token], held: [:]).isEmpty)
+    #expect(taken([token], held: [token: [own]]).isEmpty)
+    #expect(taken([], held: [token: [bobs]]).isEmpty)
+    #expect(taken([other], held: [token: [bobs]]).isEmpty)
     #expect(
-      moved([token, other], held: [token: [own, tabletPlace, bobs], other: [bobs]]) == [
-        .user(alice, .devices(.tokenMoved(tablet, token))), .user(bob, .devices(.tokenMoved(phone, token))),
-        .user(bob, .devices(.tokenMoved(phone, other))),
+      taken([token, other], held: [token: [own, tabletPlace, bobs], other: [bobs]]) == [
+        .user(alice, .devices(.tokenTaken(tablet, .apns))), .user(bob, .devices(.tokenTaken(phone, .apns))),
+        .user(bob, .devices(.tokenTaken(phone, .fcm))),
       ])
+  }
+
+  @Test("a device keeps its other tokens; in the events of earlier versions it lost them too")
+  func keepsOthers() {
+    let described = aliceAtHome + [.devices(.updated(phone, .named(tokens: [token, other])))]
+    for (loss, left) in [
+      (.devices(.tokenTaken(phone, .apns)), [other]), (.devices(.tokenTaken(phone, .webPush)), [token, other]),
+      (.devices(.tokenMoved(phone, token)), []), (.devices(.tokenMoved(phone, nil)), []),
+    ] as [(UserEvent, [PushToken])] {
+      guard case .registered(let user) = given(UserDecider.self, described + [loss]).state else {
+        Issue.record("not registered")
+        return
+      }
+      #expect(user.devices[phone]?.description.tokens == left)
+    }
   }
 }
 

@@ -38,13 +38,18 @@ import Testing
     script.create(room, by: bob)
     script.room(room, .members(.added(alice, role: .member)), by: bob)
     script.user(alice, .account(.profileChanged(ProfileEdit(nickname: "\(secret), once more"))))
-    // Bob's phone is Alice's now.
+    // Bob's phone is Alice's now. Earlier versions recorded the token.
     let token = PushToken(provider: .fcm, token: "a token")
     script.user(
       bob,
       .devices(
         .registered(.numbered(22), DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: [token]))))
     script.add(.user(bob, .devices(.tokenMoved(.numbered(22), token))), actor: alice)
+    let tokens = [token, PushToken(provider: .apns, token: "another")]
+    script.user(
+      bob,
+      .devices(.updated(.numbered(22), DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: tokens))))
+    script.add(.user(bob, .devices(.tokenTaken(.numbered(22), .fcm))), actor: alice)
     let waiting = ScheduledMessage(
       author: alice, content: .plain(secret), sendAt: Timestamp(milliseconds: 2_000_000_000_000))
     let details = MessageDetails(
@@ -97,7 +102,7 @@ import Testing
         .room(room, .erased(kind: 131))
       case .room(let room, .reports(.filed(let id, let reporter, _))):
         .room(room, .reports(.filed(id, reporter: reporter, nil)))
-      case .user(_, .deletion), .user(_, .devices(.removed)): recorded.event
+      case .user(_, .deletion), .user(_, .devices(.removed)), .user(_, .devices(.tokenTaken)): recorded.event
       case .user(let user, _): .user(user, .erased(kind: 1))
       case .room, .workspace, .server: recorded.event
       }

@@ -243,7 +243,7 @@ struct RandomHistory {
               groupAdditions: isOn ? .nobody : .everyone))), of: user)
     case 12:
       if let device, let token = state.devices[device]?.description.tokens.last {
-        record(.devices(.tokenMoved(device, token)), of: user)
+        record(.devices(chance(2) ? .tokenTaken(device, token.provider) : .tokenMoved(device, token)), of: user)
       }
     case 0: record(.account(.profileChanged(ProfileEdit(nickname: "nick \(random.next() % 1000)"))), of: user)
     case 1, 2: record(.sessions(.started(newID(), device: device)), of: user)

@@ -274,7 +274,13 @@ private func company() -> Script {
     #expect(try token() == "newer")
     script.user(ben, .devices(.tokenInvalidated(bensPhone, PushToken(provider: .apns, token: "b"))))
     #expect(try token() == "newer", "an invalid old token does not affect the new one")
+    script.user(ben, .devices(.tokenTaken(bensPhone, .fcm)))
+    #expect(try token() == "newer", "the device keeps its tokens of other providers")
     script.user(ben, .devices(.tokenInvalidated(bensPhone, PushToken(provider: .apns, token: "newer"))))
+    #expect(try token() == nil)
+    script.user(ben, .devices(.updated(bensPhone, .with("newest"))))
+    #expect(try token() == "newest")
+    script.user(ben, .devices(.tokenTaken(bensPhone, .apns)))
     #expect(try token() == nil)
   }
 

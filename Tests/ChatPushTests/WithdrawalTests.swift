@@ -289,7 +289,7 @@ import Testing
     try await withAttempts(patienceMilliseconds: PushDispatcher.patienceMilliseconds) { log, dispatcher, sender, key in
       log.hold()
       let token = PushToken(provider: .apns, token: "b")
-      log.append(.user(ben, .devices(.tokenMoved(bensPhone, token))), by: carla)
+      log.append(.user(ben, .devices(.tokenTaken(bensPhone, token.provider))), by: carla)
       log.append(.user(carla, .devices(.updated(carlasPhone, .with("b")))), by: carla)
       let attempt = Task { await dispatcher.attempt(key) }
       try await eventually { dispatcher.outbox.waiting == 1 }

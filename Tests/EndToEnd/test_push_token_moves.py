@@ -19,8 +19,8 @@ def test_a_token_that_another_device_registers_leaves_the_old_device(world, anna
     head = world.head
     moved = put(ben, new, apnsToken=token)
     assert (moved["position"], world.head) == (head + 1, head + 2), "it moves in the same command"
-    # All tokens of the old device belong to one phone.
-    assert providers(anna, old) == [] and providers(ben, new) == ["apns"]
+    # The old device keeps its other token.
+    assert providers(anna, old) == ["fcm"] and providers(ben, new) == ["apns"]
     # The same text is a different token at another provider.
     put(ben, new_id(), fcmToken=token)
     assert providers(ben, new) == ["apns"]
@@ -31,7 +31,7 @@ def test_the_same_bytes_in_other_letters_are_the_same_token(world, anna, ben):
     old, new, token = new_id(), new_id(), (new_id() + new_id()).replace("-", "")
     put(anna, old, apnsToken=token.lower(), fcmToken="f" + token)
     put(ben, new, apnsToken=token.upper(), fcmToken="F" + token)
-    assert providers(anna, old) == [] and providers(ben, new) == ["apns", "fcm"]
+    assert providers(anna, old) == ["fcm"] and providers(ben, new) == ["apns", "fcm"]
 
 
 def test_between_the_devices_of_one_user_too(world, anna):
@@ -74,14 +74,17 @@ def test_who_holds_what_survives_a_restart(own_server):
     world = World(own_server)
     anna, ben = world.users("Anna", "Ben")
     old, new, token = new_id(), new_id(), new_id()
-    put(anna, old, apnsToken=token)
+    put(anna, old, apnsToken=token, fcmToken=token)
     own_server.restart()
     put(ben, new, apnsToken=token)
-    assert (providers(anna, old), providers(ben, new)) == ([], ["apns"])
+    assert (providers(anna, old), providers(ben, new)) == (["fcm"], ["apns"])
     own_server.restart()
+    assert (providers(anna, old), providers(ben, new)) == (["fcm"], ["apns"])
     head = world.head
+    put(ben, new_id(), fcmToken=token)
+    assert (providers(anna, old), world.head) == ([], head + 2)
     put(anna, old, apnsToken=token)
-    assert world.head == head + 2
+    assert world.head == head + 4
     own_server.stop()
     check_data(own_server.data)
 

@@ -160,7 +160,7 @@ struct ErasureRuleTests {
     for kind in ["user.registered", "profile.changed", "media.uploaded", "session.started"] {
       #expect(try erases(kind, .user, anna.uuid) && !erases(kind, .user, ben.uuid))
     }
-    #expect(try erases("push-token.moved", .user, ben.uuid))
+    #expect(try erases("push-token.moved", .user, ben.uuid) && !erases("push-token.taken", .user, ben.uuid))
     #expect(!rule.erases(ErasureHarness.envelope(51, .user, anna.uuid, by: nil), of: anna.uuid))
     try harness.close()
   }

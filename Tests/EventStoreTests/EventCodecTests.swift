@@ -52,6 +52,7 @@ private let everyEvent: [ChatEvent] =
             name: nil, type: nil, osVersion: nil, tokens: [PushToken(provider: .webPush, token: "e k s")],
             notifications: .none, apnsEnvironment: .sandbox, language: "", roomChanges: true)))),
     .user(user, .devices(.tokenInvalidated(id(3), token))),
+    .user(user, .devices(.tokenTaken(id(3), .webPush))),
     .user(user, .devices(.removed(id(3)))),
     .room(id(4), .lifecycle(.created(RoomCreation(kind: .channel, name: "tea", creator: user)))),
     .room(id(4), .lifecycle(.edited(RoomEdit(name: "차")))),

@@ -31,7 +31,7 @@ private let everything = MessageContent(
 /// The kinds that were added after the first messages: workspaces, threads, media and others.
 let laterEvents: [ChatEvent] =
   userEvents + roomEvents + messageEvents + workspaceEvents + unlinking + reportEvents + blocking
-  + [reportOfDeletedMessage] + presence + push + [quoting] + deletion + customData + contacts + holds
+  + [reportOfDeletedMessage] + presence + push + [quoting] + deletion + customData + contacts + holds + takenTokens
 
 private let userEvents: [ChatEvent] = [
   .user(alice, .account(.profileChanged(ProfileEdit(nickname: "Alice", picture: .set(picture))))),
@@ -100,6 +100,8 @@ private let customData: [ChatEvent] = [
 
 /// The first records of lifted holds did not say which hold it was.
 private let holds: [ChatEvent] = [.server(.legalHoldLifted(.on(.user(bob))))]
+
+private let takenTokens: [ChatEvent] = [.user(alice, .devices(.tokenTaken(phone, .fcm)))]
 
 private let presence: [ChatEvent] = [
   .user(alice, .account(.preferencesSet(PreferencesEdit(sharesPresence: false)))),

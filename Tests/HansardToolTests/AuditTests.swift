@@ -70,7 +70,8 @@ struct AuditTests {
       .logins(.identityUnlinked(Identity(issuer: "i", subject: secret), linked: LogPosition(7))),
       .account(.emailSet("\(secret)@example.org")), .account(.disabled), .account(.enabled),
       .account(.preferencesSet(PreferencesEdit(sharesReadMarkers: true))),
-      .devices(.tokenMoved(device, token)), .media(.uploaded(picture, photo, name: nil)),
+      .devices(.tokenTaken(device, .fcm)), .devices(.tokenMoved(device, token)),
+      .media(.uploaded(picture, photo, name: nil)),
       .blocks(.blocked(other)), .blocks(.unblocked(other)),
     ]
     return events + users.map { .user(user, $0) } + laterRoomEvents.map { .room(room, $0) }

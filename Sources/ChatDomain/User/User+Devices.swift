@@ -7,8 +7,10 @@ extension UserEvent {
     case removed(DeviceID)
     /// The provider reported this token as dead.
     case tokenInvalidated(DeviceID, PushToken)
-    /// Another device has registered this token. So this device loses it and all its other tokens, which belong to the
-    /// same phone. The token is nil if it was erased.
+    /// Another device has the token of this provider now. The event does not have the token, because it belongs to the
+    /// user of the other device and would be erased with that user. A device has at most one token of each provider.
+    case tokenTaken(DeviceID, PushProvider)
+    /// What earlier versions recorded instead: the device loses all its tokens. The token is nil if it was erased.
     case tokenMoved(DeviceID, PushToken?)
   }
 }
@@ -123,6 +125,7 @@ extension UserEvent.Devices: EventFamily {
     case .registered(let id, let description), .updated(let id, let description): .deviceSetting(id, description)
     case .removed(let id): .deviceRemoval(id)
     case .tokenInvalidated(let id, let token): .tokenInvalidation(id, token)
+    case .tokenTaken(let id, let provider): .tokenTaking(id, provider)
     case .tokenMoved(let id, let token): token.map { .tokenMove(id, $0) }
     }
   }
@@ -132,13 +135,13 @@ extension UserEvent.Devices: EventFamily {
     case .registered(_, let description), .updated(_, let description): description.textBytes
     case .tokenInvalidated(_, let token): token.token.byteCount
     case .tokenMoved(_, let token): token?.token.byteCount ?? 0
-    case .removed: 0
+    case .removed, .tokenTaken: 0
     }
   }
 
   var isUpkeep: Bool {
     switch self {
-    case .removed, .tokenInvalidated, .tokenMoved: true
+    case .removed, .tokenInvalidated, .tokenTaken, .tokenMoved: true
     case .updated(_, let description): description.tokens.isEmpty
     case .registered: false
     }
@@ -164,6 +167,10 @@ extension Fingerprint {
 
   static func tokenInvalidation(_ id: DeviceID, _ token: PushToken) -> Fingerprint {
     Fingerprint([.text("device.token.invalidate"), .id(id.uuid)] + fields(token))
+  }
+
+  static func tokenTaking(_ id: DeviceID, _ provider: PushProvider) -> Fingerprint {
+    Fingerprint(.text("device.token.take"), .id(id.uuid), .number(Int64(provider.rawValue)))
   }
 
   static func tokenMove(_ id: DeviceID, _ token: PushToken) -> Fingerprint {
@@ -309,17 +316,18 @@ extension UserDecider {
   }
 
   /// A push token belongs to one device. A device that registers with it takes it from every other device, also from
-  /// another user's. These events are recorded after the device's own event, in the same command.
-  package static func movedTokens(
+  /// another user's. The other device keeps its tokens of other providers. These events are recorded after the device's
+  /// own event, in the same command.
+  package static func takenTokens(
     to id: DeviceID, _ description: DeviceDescription, of user: UserID, _ directory: borrowing some Directory
   ) -> [ChatEvent] {
-    var moved: [ChatEvent] = []
+    var taken: [ChatEvent] = []
     for token in description.tokens {
       for place in directory.devices(holding: token) where place != DeviceReference(user: user, device: id) {
-        moved.append(.user(place.user, .devices(.tokenMoved(place.device, token))))
+        taken.append(.user(place.user, .devices(.tokenTaken(place.device, token.provider))))
       }
     }
-    return moved
+    return taken
   }
 }
 
@@ -334,6 +342,10 @@ extension User {
       // If the registration was erased, this is the first event that is known of the device.
       let registered = devices[id]?.registered ?? stamp
       devices[id] = Device(description: description, registered: registered, revision: stamp.position)
+    case .tokenTaken(let id, let provider):
+      guard devices[id] != nil else { return }
+      devices[id]?.description.tokens.removeAll { $0.provider == provider }
+      devices[id]?.revision = stamp.position
     case .tokenMoved(let id, _):
       guard devices[id] != nil else { return }
       devices[id]?.description.tokens = []

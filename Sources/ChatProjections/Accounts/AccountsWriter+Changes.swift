@@ -26,7 +26,8 @@ extension AccountsWriter {
     case .sessions(.started(let session, _)), .sessions(.refreshed(let session, _)):
       return [ChangedEntity(type: .session, id: session.uuid)]
     case .devices(.registered(let device, _)), .devices(.updated(let device, _)), .devices(.removed(let device)),
-      .devices(.tokenInvalidated(let device, _)), .devices(.tokenMoved(let device, _)):
+      .devices(.tokenInvalidated(let device, _)), .devices(.tokenTaken(let device, _)),
+      .devices(.tokenMoved(let device, _)):
       return [ChangedEntity(type: .device, id: device.uuid)]
     case .blocks(.blocked(let other)), .blocks(.unblocked(let other)):
       return [ChangedEntity(type: .blockedUser, id: other.uuid)]

@@ -47,6 +47,11 @@ struct AccountsWriter {
       try invalidate(token, of: device, of: user, stamp)
     case .devices(.removed(let device)):
       try CachedStatement(database, "DELETE FROM device WHERE userId = ? AND id = ?").run(user, device)
+    case .devices(.tokenTaken(let device, let provider)):
+      try CachedStatement(
+        database,
+        "UPDATE device SET \(provider.column) = NULL, revision = ?, updatedTime = ? WHERE userId = ? AND id = ?"
+      ).run(stamp, user, device)
     case .devices(.tokenMoved(let device, _)):
       try CachedStatement(
         database,
@@ -173,12 +178,7 @@ struct AccountsWriter {
 
   /// Removes the token only if the device still has this exact token.
   private func invalidate(_ token: PushToken, of device: DeviceID, of user: UserID, _ stamp: Stamp) throws {
-    let column =
-      switch token.provider {
-      case .apns: "apnsToken"
-      case .fcm: "fcmToken"
-      case .webPush: "webPushToken"
-      }
+    let column = token.provider.column
     try CachedStatement(
       database,
       """
@@ -186,5 +186,16 @@ struct AccountsWriter {
       WHERE userId = ? AND id = ? AND \(column) = ?
       """
     ).run(stamp, user, device, token.token)
+  }
+}
+
+extension PushProvider {
+  /// The column with the provider's token.
+  fileprivate var column: String {
+    switch self {
+    case .apns: "apnsToken"
+    case .fcm: "fcmToken"
+    case .webPush: "webPushToken"
+    }
   }
 }

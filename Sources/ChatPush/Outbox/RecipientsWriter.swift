@@ -24,7 +24,7 @@ struct RecipientsWriter {
     switch event {
     case .devices(.registered): return try !recipients.hasDevice(user)
     case .account, .logins, .sessions, .devices(.updated), .devices(.tokenInvalidated), .devices(.removed),
-      .devices(.tokenMoved), .media, .blocks, .deletion, .erased:
+      .devices(.tokenTaken), .devices(.tokenMoved), .media, .blocks, .deletion, .erased:
       return false
     }
   }
@@ -45,6 +45,10 @@ struct RecipientsWriter {
       try describe(device, of: user, description, at: position)
     case .devices(.tokenInvalidated(let device, let token)):
       try invalidate(token, of: device, of: user)
+    case .devices(.tokenTaken(let device, let provider)):
+      try CachedStatement(
+        database, "UPDATE pushDevice SET \(provider.column) = NULL WHERE userId = ? AND deviceId = ?"
+      ).run(user, device)
     case .devices(.tokenMoved(let device, _)):
       try CachedStatement(
         database,
@@ -119,12 +123,7 @@ struct RecipientsWriter {
 
   /// Removes the token only if the device still has this exact token.
   private func invalidate(_ token: PushToken, of device: DeviceID, of user: UserID) throws {
-    let column =
-      switch token.provider {
-      case .apns: "apnsToken"
-      case .fcm: "fcmToken"
-      case .webPush: "webPushToken"
-      }
+    let column = token.provider.column
     try CachedStatement(
       database, "UPDATE pushDevice SET \(column) = NULL WHERE userId = ? AND deviceId = ? AND \(column) = ?"
     ).run(user, device, token.token)
@@ -168,5 +167,16 @@ struct RecipientsWriter {
 
   private func run(_ sql: String, _ room: RoomID, _ user: UserID) throws {
     try CachedStatement(database, sql).run(room, user)
+  }
+}
+
+extension PushProvider {
+  /// The column with the provider's token.
+  fileprivate var column: String {
+    switch self {
+    case .apns: "apnsToken"
+    case .fcm: "fcmToken"
+    case .webPush: "webPushToken"
+    }
   }
 }

@@ -104,7 +104,7 @@ extension DecisionState {
         return record(deletionEvents(of: user, own: events), creates: decision.creates, request.context, next)
       }
       if case .devices(.set(let device, let description)) = command {
-        events += UserDecider.movedTokens(to: device, description, of: user, self)
+        events += UserDecider.takenTokens(to: device, description, of: user, self)
       }
       try checkQuotas(events, request.context)
       return record(events, creates: decision.creates, request.context, next)

@@ -31,8 +31,13 @@ struct PushTokenHolders: Sendable, Equatable {
     for key in keys { holders[key, default: []].insert(device) }
   }
 
-  mutating func remove(_ token: PushToken, from device: DeviceReference) {
-    let key = Key(token)
+  mutating func remove(_ token: PushToken, from device: DeviceReference) { take(Key(token), from: device) }
+
+  mutating func removeToken(of provider: PushProvider, from device: DeviceReference) {
+    for key in tokens[device] ?? [] where key.provider == provider { take(key, from: device) }
+  }
+
+  private mutating func take(_ key: Key, from device: DeviceReference) {
     guard tokens[device]?.remove(key) != nil else { return }
     if tokens[device]?.isEmpty == true { tokens[device] = nil }
     remove(device, from: key)

@@ -107,6 +107,8 @@ package struct UniqueNames: Sendable, Equatable {
       enter(description.tokens, of: DeviceReference(user: id, device: device))
     case .devices(.tokenInvalidated(let device, let token)):
       pushTokens.remove(token, from: DeviceReference(user: id, device: device))
+    case .devices(.tokenTaken(let device, let provider)):
+      pushTokens.removeToken(of: provider, from: DeviceReference(user: id, device: device))
     case .devices(.removed(let device)), .devices(.tokenMoved(let device, _)):
       enter([], of: DeviceReference(user: id, device: device))
     case .account(.profileChanged), .account(.disabled), .account(.enabled), .account(.preferencesSet),

@@ -401,6 +401,7 @@ nonisolated struct Hansard_V1_DeviceDescribed: Sendable {
   fileprivate var _language: String? = nil
 }
 
+/// Kind 25 (another device has the provider's token now) is only the provider. Subject: the device.
 nonisolated struct Hansard_V1_PushToken: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -417,7 +418,7 @@ nonisolated struct Hansard_V1_PushToken: Sendable {
   init() {}
 }
 
-/// Kinds 22 (invalidated) and 24 (moved to another device). Subject: the device.
+/// Kinds 22 (invalidated) and 24 (moved to another device, until kind 25). Subject: the device.
 nonisolated struct Hansard_V1_PushTokenInvalidated: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

@@ -3,7 +3,7 @@ import ChatPrimitives
 import SwiftProtobuf
 
 extension UserEvent.Devices: KindFamily {
-  static let kinds = [registeredKind, updatedKind, tokenInvalidatedKind, removedKind, tokenMovedKind]
+  static let kinds = [registeredKind, updatedKind, tokenInvalidatedKind, removedKind, tokenTakenKind, tokenMovedKind]
 
   var kind: Kind<Self> {
     switch self {
@@ -11,6 +11,7 @@ extension UserEvent.Devices: KindFamily {
     case .updated: Self.updatedKind
     case .removed: Self.removedKind
     case .tokenInvalidated: Self.tokenInvalidatedKind
+    case .tokenTaken: Self.tokenTakenKind
     case .tokenMoved: Self.tokenMovedKind
     }
   }
@@ -55,6 +56,18 @@ extension UserEvent.Devices: KindFamily {
     },
     read: { (body: Hansard_V1_PushTokenInvalidated, reader) in
       .tokenInvalidated(try reader.subject(DeviceID.self), try reader.token(body.token))
+    })
+
+  private static let tokenTakenKind = Kind<Self>(
+    25, "push-token.taken", .secret,
+    write: { event, output in
+      guard case .tokenTaken(let device, let provider) = event else { return }
+      output.write(
+        subject: device.uuid, Hansard_V1_PushToken.with { $0.provider = UInt32(provider.rawValue) },
+        shows: [("pushProvider", .text(provider.name))])
+    },
+    read: { (body: Hansard_V1_PushToken, reader) in
+      .tokenTaken(try reader.subject(DeviceID.self), try reader.value(body.provider, PushProvider.self))
     })
 
   private static let tokenMovedKind = Kind<Self>(

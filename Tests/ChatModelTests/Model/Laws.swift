@@ -70,8 +70,8 @@ extension ChatModel {
     case .logins(.identityUnlinked(let identity, _)):
       return identity.map { user?.identities.contains($0) == true } == true ? nil : "unlinks what is not linked"
     case .account(.profileChanged), .account(.emailSet), .account(.disabled), .account(.enabled),
-      .account(.preferencesSet), .logins(.identityLinked), .devices(.tokenInvalidated), .devices(.tokenMoved), .media,
-      .deletion, .erased:
+      .account(.preferencesSet), .logins(.identityLinked), .devices(.tokenInvalidated), .devices(.tokenTaken),
+      .devices(.tokenMoved), .media, .deletion, .erased:
       return nil
     }
   }

@@ -102,6 +102,8 @@ extension ModelUser {
       loggedOut.remove(device)
       change(device, recorded) { $0 = description }
     case .devices(.removed(let device)): devices.removeAll { $0.id == device }
+    case .devices(.tokenTaken(let device, let provider)):
+      change(device, recorded) { $0.tokens.removeAll { $0.provider == provider } }
     case .devices(.tokenMoved(let device, _)): change(device, recorded) { $0.tokens = [] }
     case .devices(.tokenInvalidated(let device, let token)):
       change(device, recorded) { $0.tokens.removeAll { $0 == token } }
