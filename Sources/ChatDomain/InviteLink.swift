@@ -41,10 +41,14 @@ package struct InviteLink<GivenRole: InvitableRole>: Sendable, Hashable {
 extension InviteLink {
   package func isExpired(at time: Timestamp) -> Bool { expiresAt.map { $0 <= time } ?? false }
 
-  /// Whether the expiry and the number of uses are within the limits.
+  /// Whether it gives a role that an invite can give, and the expiry and the number of uses are within the limits. The
+  /// decider checks that the role is not above that of the creator.
   /// - Parameter time: when it is created.
   package func fieldFlaws(at time: Timestamp) -> [FieldFlaw] {
     var fields = FieldCheck()
+    fields.check("/role") { () throws(Rejection) in
+      guard role != .owner else { throw .inviteRoleNotAllowed }
+    }
     fields.check("/expiresAt") { () throws(Rejection) in
       guard let expiresAt else { return }
       let latest = time.adding(milliseconds: Limits.inviteLifetimeMilliseconds)
@@ -64,7 +68,10 @@ package typealias Invite = InviteLink<Role>
 package typealias WorkspaceInvite = InviteLink<WorkspaceRole>
 
 /// A role that an invite can give.
-package protocol InvitableRole: RawRepresentable, Sendable, Hashable, Comparable where RawValue == UInt8 {}
+package protocol InvitableRole: RawRepresentable, Sendable, Hashable, Comparable where RawValue == UInt8 {
+  /// No invite gives it.
+  static var owner: Self { get }
+}
 
 extension Role: InvitableRole {}
 extension WorkspaceRole: InvitableRole {}

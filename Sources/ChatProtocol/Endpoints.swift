@@ -155,7 +155,7 @@ public enum Endpoints {
     .post, "/v1/workspaces/{workspaceId}/join", .user)
   public static let leaveWorkspace = Endpoint<NoBody, WorkspaceMembership>(
     .post, "/v1/workspaces/{workspaceId}/leave", .user)
-  public static let createWorkspaceInvite = Endpoint<CreateWorkspaceInviteRequest, WorkspaceInvite>(
+  public static let createWorkspaceInvite = Endpoint<CreateInviteRequest, WorkspaceInvite>(
     .post, "/v1/workspaces/{workspaceId}/invites", .userOrService)
   public static let listWorkspaceInvites = Endpoint<NoBody, WorkspaceInviteList>(
     .get, "/v1/workspaces/{workspaceId}/invites", .user, query: ["cursor", "limit"])

@@ -1,12 +1,13 @@
 public import ChatPrimitives
 
-/// `POST /v1/rooms/{roomId}/invites`
+/// `POST /v1/rooms/{roomId}/invites` and `POST /v1/workspaces/{workspaceId}/invites`. Rooms and workspaces have different
+/// roles.
 public struct CreateInviteRequest: RequestObject {
   /// Chosen by the client, so that a retry is recognized.
   public let id: InviteID?
   /// Null for an invite that never expires; if absent, seven days from now.
   public let expiresAt: Timestamp??
-  /// If absent, as many as the room can have.
+  /// If absent, as many as the room or workspace can have.
   public let maxUses: Int?
   /// If absent, `member`.
   public let role: String?

@@ -130,49 +130,6 @@ public struct WorkspaceRoleRequest: RequestObject {
   }
 }
 
-/// `POST /v1/workspaces/{workspaceId}/invites`
-public struct CreateWorkspaceInviteRequest: RequestObject {
-  /// Chosen by the client, so that a retry is recognized.
-  public let id: InviteID?
-  /// Null for an invite that never expires; if absent, seven days from now.
-  public let expiresAt: Timestamp??
-  /// If absent, as many as the workspace can have.
-  public let maxUses: Int?
-  /// If absent, `member`.
-  public let role: String?
-  /// Whether the invite also has a code that a person can type.
-  public let code: Bool?
-
-  public init(
-    id: InviteID? = nil, expiresAt: Timestamp?? = nil, maxUses: Int? = nil, role: String? = nil, code: Bool? = nil
-  ) {
-    self.id = id
-    self.expiresAt = expiresAt
-    self.maxUses = maxUses
-    self.role = role
-    self.code = code
-  }
-
-  public enum CodingKeys: String, CodingKey, CaseIterable {
-    case id
-    case expiresAt
-    case maxUses
-    case role
-    case code
-  }
-
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    id = try container.decodeIfPresent(InviteID.self, forKey: .id)
-    expiresAt =
-      container.contains(.expiresAt)
-      ? .some(try container.decodeIfPresent(Timestamp.self, forKey: .expiresAt)) : .none
-    maxUses = try container.decodeIfPresent(Int.self, forKey: .maxUses)
-    role = try container.decodeIfPresent(String.self, forKey: .role)
-    code = try container.decodeIfPresent(Bool.self, forKey: .code)
-  }
-}
-
 /// An invite link to a workspace, as its administrators see it.
 public struct WorkspaceInvite: ResponseObject {
   public var id: InviteID

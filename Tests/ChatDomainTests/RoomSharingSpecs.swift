@@ -31,6 +31,9 @@ struct RoomSharingSpecs {
       state.when(.sharing(.createInvite(.giving(.administrator))), by: context).thenAccepted()
       state.when(.sharing(.createInvite(.giving(.owner))), by: context).thenRejected(.inviteRoleNotAllowed)
     }
+    var wrong = Invite.giving(.owner)
+    wrong.maximumUses = 0
+    #expect(wrong.fieldFlaws(at: noon).map(\.rejection) == [.inviteRoleNotAllowed, .inviteUsesOutOfRange])
   }
 
   @Test(

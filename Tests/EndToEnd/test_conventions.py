@@ -160,6 +160,10 @@ def test_all_problems_of_the_form_of_fields_are_reported_at_once(anna, room):
          [("/expiresAt", "invite_expiry_out_of_range"), ("/maxUses", "invite_uses_out_of_range")]),
         ("POST", f"{anna.workspace().path}/invites", {"expiresAt": past, "maxUses": 10**12},
          [("/expiresAt", "invite_expiry_out_of_range"), ("/maxUses", "invite_uses_out_of_range")]),
+        *(("POST", f"{place}/invites", {"role": role, "expiresAt": past, "maxUses": 0},
+           [("/role", code), ("/expiresAt", "invite_expiry_out_of_range"), ("/maxUses", "invite_uses_out_of_range")])
+          for place in (room.path, anna.workspace().path)
+          for role, code in (("owner", "invite_role_not_allowed"), ("boss", "invalid_field"))),
         ("PATCH", scheduled, {"text": long, "sendAt": past},
          [("/text", "text_too_long"), ("/sendAt", "sending_time_out_of_range")]),
         ("PUT", f"{room.path}/scheduled-messages/{new_id()}", {"text": long, "sendAt": past},

@@ -82,9 +82,7 @@ extension RoomDecider {
       return .alreadyDone(earlier.created)
     }
     let room = try openRoom()
-    guard invite.role != .owner, invite.role <= (try authority(directory)).highestRole else {
-      throw .inviteRoleNotAllowed
-    }
+    guard invite.role <= (try authority(directory)).highestRole else { throw .inviteRoleNotAllowed }
     try invite.fieldFlaws(at: context.time).requireNone()
     if invite.expiresAt == nil, !directory.allowsInvitesWithoutExpiry { throw .inviteExpiryRequired }
     guard room.invites.count < Limits.invitesEverPerRoom else { throw .invitesExhausted }

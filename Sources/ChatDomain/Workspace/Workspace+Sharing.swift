@@ -84,7 +84,7 @@ extension WorkspaceDecider {
       guard earlier.invite.fingerprint == invite.fingerprint else { throw .idInUse }
       return .alreadyDone(earlier.created)
     }
-    guard invite.role != .owner, invite.role <= (try workspaceActor()).highestRole else { throw .inviteRoleNotAllowed }
+    guard invite.role <= (try workspaceActor()).highestRole else { throw .inviteRoleNotAllowed }
     try invite.fieldFlaws(at: context.time).requireNone()
     if invite.expiresAt == nil, !directory.allowsInvitesWithoutExpiry { throw .inviteExpiryRequired }
     guard workspace.invites.count < Limits.invitesEverPerWorkspace else { throw .invitesExhausted }

@@ -18,14 +18,12 @@ struct InvitationHandlers: Sendable {
   // MARK: - Invite links
 
   func createLink(
-    _ context: HansardRequestContext, _ body: TypedBody<CreateWorkspaceInviteRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<CreateInviteRequest>
   ) async throws -> TypedResponse<WorkspaceInvite> {
     let workspace: WorkspaceID = try context.id("workspaceId")
     let body = try await body.decoded()
-    let role = try body.role.map { try WorkspaceRole($0, field: "role") } ?? .member
     let name = try CreationName(body.id, of: .workspaceInvite, in: workspace.uuid, context, chat)
-    let newInvite = InviteHandlers.newInvite(
-      name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses, code: body.code)
+    let newInvite = try InviteHandlers.newInvite(name.id, body, defaultRole: WorkspaceRole.member, chat)
     let actor = try context.actor
     let outcome = try await name.create { _ in try await chat.createInvite(newInvite, for: workspace, by: actor) }
     return try await receipt(name.id, workspace, outcome)

@@ -20,26 +20,29 @@ struct InviteHandlers: Sendable {
   ) async throws -> TypedResponse<Invite> {
     let room: RoomID = try context.id("roomId")
     let body = try await body.decoded()
-    let role = try body.role.map { try Role($0, field: "role") } ?? .member
     let name = try CreationName(body.id, of: .roomInvite, in: room.uuid, context, chat)
-    let newInvite = Self.newInvite(
-      name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses, code: body.code)
+    let newInvite = try Self.newInvite(name.id, body, defaultRole: Role.member, chat)
     let actor = try context.actor
     let outcome = try await name.create { _ in try await chat.createInvite(newInvite, for: room, by: actor) }
     return try await receipt(name.id, room, outcome)
   }
 
-  static func newInvite<GivenRole>(
-    _ id: InviteID, _ role: GivenRole, expiresAt: Timestamp??, maxUses: Int?, code: Bool?
-  ) -> ChatService.NewInvite<GivenRole> {
+  /// The new invite of a request, for a room or a workspace.
+  static func newInvite<GivenRole: InvitableRole & NamedValue>(
+    _ id: InviteID, _ body: CreateInviteRequest, defaultRole: GivenRole, _ chat: ChatService
+  ) throws -> ChatService.NewInvite<GivenRole> {
+    var values = FieldValues()
+    let role = try body.role.flatMap { name in try values.value { try GivenRole(name, field: "role") } }
     let expiry: ChatService.InviteExpiry =
-      switch expiresAt {
+      switch body.expiresAt {
       case .none: .standard
       case .some(nil): .never
       case .some(let time?): .at(time)
       }
-    return ChatService.NewInvite(
-      id: id, role: role, expiry: expiry, maximumUses: uses(maxUses), hasCode: code ?? false)
+    let newInvite = ChatService.NewInvite(
+      id: id, role: role ?? defaultRole, expiry: expiry, maximumUses: uses(body.maxUses), hasCode: body.code ?? false)
+    try values.requireNone(further: chat.fieldFlaws(of: newInvite).map { FieldProblem($0) })
+    return newInvite
   }
 
   /// A number that does not fit is out of range in any case.

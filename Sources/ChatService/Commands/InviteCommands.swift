@@ -32,6 +32,15 @@ extension ChatService {
     case standard
     case at(Timestamp)
     case never
+
+    /// - Parameter now: when the invite is created.
+    fileprivate func time(from now: Timestamp) -> Timestamp? {
+      switch self {
+      case .standard: now.adding(milliseconds: ChatService.inviteDefaultLifetimeMilliseconds)
+      case .at(let time): time
+      case .never: nil
+      }
+    }
   }
 
   package func createInvite(
@@ -62,19 +71,23 @@ extension ChatService {
     return try await perform(Request(principal, operation))
   }
 
+  /// What is wrong with the fields of a new invite, for a request that is rejected anyway.
+  package func fieldFlaws<GivenRole>(of newInvite: NewInvite<GivenRole>) -> [FieldFlaw] {
+    let time = now()
+    return InviteLink(
+      id: newInvite.id, tokenHash: [], role: newInvite.role, expiresAt: newInvite.expiry.time(from: time),
+      maximumUses: newInvite.maximumUses
+    ).fieldFlaws(at: time)
+  }
+
   /// - Parameter code: the code that the invite has if it has one.
   private func link<GivenRole>(
     _ newInvite: NewInvite<GivenRole>, token: String, code: InviteCode
   ) -> InviteLink<GivenRole> {
-    let expiresAt: Timestamp? =
-      switch newInvite.expiry {
-      case .standard: now().adding(milliseconds: Self.inviteDefaultLifetimeMilliseconds)
-      case .at(let time): time
-      case .never: nil
-      }
-    return InviteLink(
-      id: newInvite.id, tokenHash: InviteSecrets.hash(ofToken: token), role: newInvite.role, expiresAt: expiresAt,
-      maximumUses: newInvite.maximumUses, codeHash: newInvite.hasCode ? InviteSecrets(keys).hash(of: code) : nil)
+    InviteLink(
+      id: newInvite.id, tokenHash: InviteSecrets.hash(ofToken: token), role: newInvite.role,
+      expiresAt: newInvite.expiry.time(from: now()), maximumUses: newInvite.maximumUses,
+      codeHash: newInvite.hasCode ? InviteSecrets(keys).hash(of: code) : nil)
   }
 
   package func acceptInvite(
