@@ -20,9 +20,10 @@ struct ImageTools: Sendable {
 
   /// - Parameters:
   ///   - path: directories, separated by colons.
-  ///   - headerTime: the time limit for reading a header.
+  ///   - headerTime: the limit on elapsed time for reading a header.
+  ///   - thumbnailTime: the same for making a thumbnail.
   /// - Returns: nil if one of the programs is missing.
-  init?(in path: String, headerTime: Duration = .seconds(ConfinedProcess.headerWallSeconds)) {
+  init?(in path: String, headerTime: Duration, thumbnailTime: Duration) {
     func find(_ name: String) -> FilePath? {
       path.split(separator: ":").map { "\($0)/\(name)" }
         .first { FileManager.default.isExecutableFile(atPath: $0) }.map { FilePath($0) }
@@ -32,7 +33,7 @@ struct ImageTools: Sendable {
     else { return nil }
     self.header = header
     self.thumbnail = thumbnail
-    process = ConfinedProcess(limiter: limiter)
+    process = ConfinedProcess(limiter: limiter, wallTime: thumbnailTime)
     headerProcess = ConfinedProcess(
       limiter: limiter, processorTime: ConfinedProcess.headerProcessorSeconds,
       wallTime: headerTime)

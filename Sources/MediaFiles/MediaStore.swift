@@ -8,7 +8,7 @@ import Synchronization
 /// The uploaded files of one server: receives them, serves them, makes thumbnails, and removes contents that nothing
 /// refers to. It knows contents only by their hash; callers must check who may see them.
 package final class MediaStore: Sendable {
-  /// The settings for the operator.
+  /// The settings for the operator, and for specs.
   package struct Settings: Sendable, Hashable {
     /// The maximum size of one upload, in bytes.
     package var maximumBytes: Int
@@ -18,18 +18,27 @@ package final class MediaStore: Sendable {
     package var thumbnailCacheBytes: Int
     /// The directories of the image programs, separated by colons.
     package var programPath: String
+    /// How long reading a header and making a thumbnail may take, in elapsed time. It is no setting of the operator:
+    /// specs whose programs are scripts set it, so that they pass on a busy machine too.
+    package var headerTime: Duration
+    package var thumbnailTime: Duration
 
     package static let defaultUnreferencedSeconds = 24 * 60 * 60
+    package static let defaultHeaderTime = Duration.seconds(ConfinedProcess.headerWallSeconds)
+    package static let defaultThumbnailTime = Duration.seconds(ConfinedProcess.wallSeconds)
 
     package init(
       maximumBytes: Int = Limits.mediaBytes, unreferencedSeconds: Int = defaultUnreferencedSeconds,
       thumbnailCacheBytes: Int = Limits.thumbnailCacheBytes,
-      programPath: String = ProcessInfo.processInfo.environment["PATH"] ?? ""
+      programPath: String = ProcessInfo.processInfo.environment["PATH"] ?? "",
+      headerTime: Duration = defaultHeaderTime, thumbnailTime: Duration = defaultThumbnailTime
     ) {
       self.maximumBytes = maximumBytes
       self.unreferencedSeconds = unreferencedSeconds
       self.thumbnailCacheBytes = thumbnailCacheBytes
       self.programPath = programPath
+      self.headerTime = headerTime
+      self.thumbnailTime = thumbnailTime
     }
   }
 
@@ -51,7 +60,8 @@ package final class MediaStore: Sendable {
   package init(directory: String, settings: Settings) throws(MediaError) {
     folder = try MediaFolder(opening: directory)
     self.settings = settings
-    tools = ImageTools(in: settings.programPath)
+    tools = ImageTools(
+      in: settings.programPath, headerTime: settings.headerTime, thumbnailTime: settings.thumbnailTime)
     pool = NIOThreadPool(numberOfThreads: Self.threads)
     pool.start()
     cache = ThumbnailCache(in: folder, limit: settings.thumbnailCacheBytes)

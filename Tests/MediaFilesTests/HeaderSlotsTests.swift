@@ -24,7 +24,7 @@ struct HeaderSlotsTests {
         echo width: 9; echo height: 9
         """,
       vipsthumbnail: "exit 1")
-    tools = try #require(ImageTools(in: programs.path, headerTime: .seconds(60)))
+    tools = try #require(programs.tools())
   }
 
   /// The maximum number of programs that ran at once.

@@ -19,8 +19,7 @@ struct ThumbnailLimitTests {
         printf '\\377\\330\\377'
         case "$*" in *1920x*) exec head -c \(ConfinedProcess.outputBytes) /dev/zero;; esac
         """)
-    store = try MediaStore(
-      directory: folder.media, settings: MediaStore.Settings(maximumBytes: 100_000, programPath: programs.path))
+    store = try MediaStore(directory: folder.media, settings: programs.settings(maximumBytes: 100_000))
   }
 
   private func thumbnail(_ hash: ContentHash, _ type: String, width: Int) async throws -> Thumbnail? {

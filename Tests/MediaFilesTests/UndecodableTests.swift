@@ -13,9 +13,7 @@ struct UndecodableTests {
   init() throws {
     folder = try TemporaryFolder()
     programs = try FakePrograms(in: folder, vipsheader: "exit 1", vipsthumbnail: "exit 1")
-    store = try MediaStore(
-      directory: folder.media,
-      settings: MediaStore.Settings(maximumBytes: 100, unreferencedSeconds: 86_400, programPath: programs.path))
+    store = try MediaStore(directory: folder.media, settings: programs.settings(maximumBytes: 100))
   }
 
   @Test("are not tried again, however often a thumbnail is asked for, and are forgotten with the content")

@@ -13,7 +13,7 @@ struct WaitingImagesTests {
   init() throws {
     folder = try TemporaryFolder()
     let programs = try FakePrograms(in: folder, vipsheader: "exit 1", vipsthumbnail: "exit 1")
-    tools = try #require(ImageTools(in: programs.path))
+    tools = try #require(programs.tools())
   }
 
   /// This is a class, because several tasks share it.
