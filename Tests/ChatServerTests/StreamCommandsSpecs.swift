@@ -85,13 +85,14 @@ struct StreamCommandsSpecs {
   private let responses = AsyncStream<Int>.makeStream()
   private let commands: StreamCommands
 
+  /// The commands use the connection on several threads, which an `EmbeddedChannel` does not allow.
   init() {
     var settings = RateLimitSettings()
     settings.user = RatePolicy(requests: 2, seconds: 1_000)
     commands = StreamCommands(
       responder.callback, RateLimiter(settings), ProblemLog(),
       from: CommandOrigin(
-        channel: EmbeddedChannel(), address: nil, forwardedFor: nil, trace: nil, logger: Logger(label: "test")),
+        channel: NIOAsyncTestingChannel(), address: nil, forwardedFor: nil, trace: nil, logger: Logger(label: "test")),
       source)
   }
 
