@@ -240,6 +240,7 @@ final class ModelRun {
       Mismatch("restored channels", expected: evolved.channels, found: restored.channels),
       Mismatch("restored direct rooms", expected: evolved.directRooms, found: restored.directRooms),
       Mismatch("restored rooms of users", expected: evolved.spaces, found: restored.spaces),
+      Mismatch("restored items of users", expected: evolved.items, found: restored.items),
       Mismatch("restored usage", expected: evolved.usage, found: restored.usage),
       Mismatch("restored signing keys", expected: evolved.signingKeys, found: restored.signingKeys),
       Mismatch("restored server", expected: evolved.serverVersion, found: restored.serverVersion),

@@ -172,6 +172,7 @@ struct RestartTests {
     // Every user who caused an event is counted.
     #expect(restored.usage.users.count == 4)
     #expect(restored.workspaces == evolved.workspaces)
+    #expect(restored.spaces == evolved.spaces && restored.items == evolved.items)
     #expect(restored.channels.filter { !$0.value.isEmpty } == evolved.channels.filter { !$0.value.isEmpty })
     // Deleted rooms and workspaces are looked up, not restored.
     #expect(restored.rooms.count == 5 && restored.workspaces.count == 1)

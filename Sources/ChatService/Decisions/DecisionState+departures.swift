@@ -21,13 +21,14 @@ extension DecisionState {
   }
 
   /// The events in rooms and workspaces when an account is deleted, with a group for each room or workspace. Workspaces
-  /// come last, because the members of a channel must be members of its workspace. It looks through all rooms and
-  /// workspaces in memory, because the user may have invites in some that the user has left. That is slow, but
-  /// deletions are rare.
+  /// come last, because the members of a channel must be members of its workspace. Each part is in the order of the IDs,
+  /// so that the same command leads to the same events. It only looks at the spaces where the user is a member or has
+  /// something else, such as an invite.
   private func departures(of user: UserID) -> [[ChatEvent]] {
     var ofWorkspaces: [[ChatEvent]] = []
     var deleted: Set<WorkspaceID> = []
-    for (id, withdrawn) in affected(workspaces, { $0.state.workspace?.withdrawal(of: user) }) {
+    for id in items.workspaces(of: user).union(spaces.workspaces(of: user)).sorted() {
+      guard let withdrawn = workspaces[id]?.state.workspace?.withdrawal(of: user), !withdrawn.isEmpty else { continue }
       var events = withdrawn.map { ChatEvent.workspace(id, $0) }
       if withdrawn == [.lifecycle(.deleted)] {
         deleted.insert(id)
@@ -36,27 +37,13 @@ extension DecisionState {
       ofWorkspaces.append(events)
     }
     var ofRooms: [[ChatEvent]] = []
-    for (id, withdrawn) in affected(rooms, { $0.state.room?.withdrawal(of: user) }) {
+    for id in items.rooms(of: user).union(spaces.rooms(of: user)).sorted() {
+      guard let room = rooms[id]?.state.room else { continue }
       // The channels of a deleted workspace are deleted with it. Its direct rooms stay.
-      if let room = rooms[id]?.state.room, room.kind != .direct, let workspace = room.workspace,
-        deleted.contains(workspace)
-      {
-        continue
-      }
-      ofRooms.append(withdrawn.map { .room(id, $0) })
+      if room.kind != .direct, let workspace = room.workspace, deleted.contains(workspace) { continue }
+      let withdrawn = room.withdrawal(of: user)
+      if !withdrawn.isEmpty { ofRooms.append(withdrawn.map { .room(id, $0) }) }
     }
     return ofRooms + ofWorkspaces
-  }
-
-  /// In the order of their IDs, so that the same command gives the same events. Visits each state in place: copying the
-  /// dictionary would take the writer's thread longer than reading it.
-  private func affected<Entity, State, Event>(
-    _ states: [ID<Entity>: State], _ withdrawal: (State) -> [Event]?
-  ) -> [(key: ID<Entity>, value: [Event])] {
-    var affected: [(key: ID<Entity>, value: [Event])] = []
-    for (id, state) in states {
-      if let events = withdrawal(state), !events.isEmpty { affected.append((id, events)) }
-    }
-    return affected.sorted { $0.key < $1.key }
   }
 }

@@ -30,10 +30,13 @@ extension DecisionState {
       for invite in room.invites.values { names.enter(invite.invite, of: id) }
       if let workspace = room.workspace, room.kind != .direct { channels[workspace, default: []].insert(id) }
       for user in room.members.users where room.kind == .direct { directRooms.add(id, room, of: user) }
+      items.restore(id, room)
     }
     for (id, (state, version)) in try source.workspaces().states {
       workspaces[id] = Versioned(state: state, version: version)
-      for invite in (state.workspace?.invites ?? [:]).values { names.enter(invite.invite, of: id) }
+      guard let workspace = state.workspace else { continue }
+      for invite in workspace.invites.values { names.enter(invite.invite, of: id) }
+      items.restore(id, workspace)
     }
     spaces.restore(rooms.lazy.compactMap { id, room in room.state.room.map { (id, $0) } })
     spaces.restore(workspaces.lazy.compactMap { id, workspace in workspace.state.workspace.map { (id, $0) } })

@@ -16,6 +16,7 @@ package struct DecisionState: DecisionMachine {
   package var channels: [WorkspaceID: Set<RoomID>] = [:]
   package var names = UniqueNames()
   package var spaces = SharedSpaces()
+  package var items = PersonalItems()
   package var directRooms = DirectRooms()
   package var serverVersion = StreamVersion.none
   package var signingKeys = SigningKeyHistory()
@@ -299,6 +300,7 @@ extension DecisionState {
     case .room(let id, let event):
       noteChannel(id, event)
       noteMembers(id, event)
+      noteItems(id, event, by: recorded.actor)
       if case .lifecycle(.deleted) = event {
         names.leave(rooms[id]?.state.room?.invites.values.flatMap(\.invite.hashes) ?? [])
       }
@@ -308,6 +310,7 @@ extension DecisionState {
       rooms[id]?.version = recorded.version
     case .workspace(let id, let event):
       noteMembers(id, event)
+      noteItems(id, event, by: recorded.actor)
       if case .lifecycle(.deleted) = event {
         names.leave(workspaces[id]?.state.workspace?.invites.values.flatMap(\.invite.hashes) ?? [])
       }

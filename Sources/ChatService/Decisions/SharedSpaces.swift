@@ -1,7 +1,8 @@
 import ChatDomain
 import ChatPrimitives
 
-/// The rooms and workspaces of each user, to find out whether two users share one. Deleted ones are not among them.
+/// The rooms and workspaces of each user, to find out whether two users share one, and what the deletion of an account
+/// changes. Deleted ones are not among them.
 package struct SharedSpaces: Sendable, Equatable {
   private var rooms = SpacesByMember<Entity.Room>()
   private var workspaces = SpacesByMember<Entity.Workspace>()
@@ -17,6 +18,9 @@ package struct SharedSpaces: Sendable, Equatable {
     }
     return isInWorkspace || rooms.contains(for: user, other) { room($0)?.members[$1] != nil }
   }
+
+  func rooms(of user: UserID) -> [RoomID] { rooms[user] }
+  func workspaces(of user: UserID) -> [WorkspaceID] { workspaces[user] }
 
   // MARK: - Restoring
 
@@ -56,9 +60,11 @@ private struct SpacesByMember<Space>: Sendable, Equatable {
 
   static func == (left: Self, right: Self) -> Bool { left.byUser == right.byUser }
 
+  subscript(_ user: UserID) -> [ID<Space>] { byUser[user] ?? [] }
+
   /// Whether one of the newest spaces of the user with fewer spaces has the other user.
   func contains(for user: UserID, _ other: UserID, has: (ID<Space>, UserID) -> Bool) -> Bool {
-    let (own, others) = (byUser[user] ?? [], byUser[other] ?? [])
+    let (own, others) = (self[user], self[other])
     return (own.count <= others.count ? own : others).suffix(Limits.spacesCompared)
       .contains { has($0, user) && has($0, other) }
   }
