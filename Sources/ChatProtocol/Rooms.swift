@@ -16,10 +16,12 @@ public struct CreateRoomRequest: RequestObject {
   public let topic: String?
   /// For a direct room: the members besides the caller. Otherwise: users who become members at once.
   public let memberIds: [UserID]?
+  /// For a group or a channel: any JSON, the app's own data.
+  public let custom: CanonicalJSON?
 
   public init(
     id: RoomID? = nil, name: String? = nil, kind: String? = nil, workspaceId: WorkspaceID? = nil,
-    isPublic: Bool? = nil, topic: String? = nil, memberIds: [UserID]? = nil
+    isPublic: Bool? = nil, topic: String? = nil, memberIds: [UserID]? = nil, custom: CanonicalJSON? = nil
   ) {
     self.id = id
     self.name = name
@@ -28,6 +30,7 @@ public struct CreateRoomRequest: RequestObject {
     self.isPublic = isPublic
     self.topic = topic
     self.memberIds = memberIds
+    self.custom = custom
   }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
@@ -38,6 +41,7 @@ public struct CreateRoomRequest: RequestObject {
     case isPublic
     case topic
     case memberIds
+    case custom
   }
 }
 

@@ -8,8 +8,11 @@ import Testing
 
   private static let rooms: [(RoomCommand, [FieldFlaw])] = [
     (
-      .lifecycle(.create(RoomCreation(kind: .group, name: long, creator: alice, topic: long))),
-      [FieldFlaw("/name", .roomNameTooLong), FieldFlaw("/topic", .topicTooLong)]
+      .lifecycle(.create(RoomCreation(kind: .group, name: long, creator: alice, topic: long, custom: long))),
+      [
+        FieldFlaw("/name", .roomNameTooLong), FieldFlaw("/topic", .topicTooLong),
+        FieldFlaw("/custom", .customDataTooLong),
+      ]
     ),
     (
       .lifecycle(.edit(RoomEdit(name: "", topic: long))),

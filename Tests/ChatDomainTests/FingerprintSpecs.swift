@@ -102,6 +102,9 @@ struct FingerprintSpecs {
     let commands: [RoomCommand] = [
       .lifecycle(.create(.named())), .lifecycle(.create(.named("coffee"))), .lifecycle(.create(.named("tea", .direct))),
       .lifecycle(.create(.named(by: nil))), .lifecycle(.create(.direct(alice, bob))),
+      .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice, custom: "1"))),
+      .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice, custom: "2"))),
+      .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice, topic: "1"))),
       .lifecycle(.create(.direct(alice, bob, in: office))), .lifecycle(.create(.direct(alice, bob, in: id(91)))),
       .lifecycle(.edit(RoomEdit(name: "tea"))), .lifecycle(.edit(RoomEdit(name: "coffee"))), .lifecycle(.archive),
       .lifecycle(.edit(RoomEdit(custom: ""))), .lifecycle(.edit(RoomEdit(custom: "1"))),

@@ -55,6 +55,23 @@ import Testing
     try expect(nil, after: RoomEdit(custom: ""))
   }
 
+  @Test("a room can have data from its creation")
+  func creation() throws {
+    var script = EventScript()
+    let creation = RoomCreation(kind: .group, name: "tea", creator: alice, custom: "7")
+    script.room(tea, .lifecycle(.created(creation)), by: alice)
+    script.room(tea, .members(.joined(alice, role: .owner, invite: nil)), by: alice)
+    for batch in [1, 4096] {
+      try build(RoomsProjection.self, script.events, batch: batch).read { (database) throws in
+        #expect(try RoomsQueries(database).roomListRow(tea, for: alice)?.custom == "7")
+      }
+    }
+    script.room(tea, .lifecycle(.edited(RoomEdit(custom: ""))), by: alice)
+    try build(RoomsProjection.self, script.events).read { (database) throws in
+      #expect(try RoomsQueries(database).roomListRow(tea, for: alice)?.custom == nil)
+    }
+  }
+
   @Test("badges need no data of rooms")
   func counts() throws {
     var script = EventScript()

@@ -85,10 +85,31 @@ def test_malformed_data_is_refused(anna, room):
     for path in ("/v1/me", room.path):
         for data in ('{"custom":{"a":1,"a":2}}', '{"custom":' + deep + "}"):
             anna.refused("invalid_json", "PATCH", path, data=data.encode())
-    anna.refused("unknown_field", "POST", "/v1/rooms", {"id": new_id(), "name": "Tea", "custom": 1})
     anna.refused("invalid_field", "PATCH", "/v1/me", {"email": "a@example.org", "custom": 1})
     office = anna.workspace()
     anna.refused("unknown_field", "PATCH", office.path, {"custom": 1})
+
+
+def test_a_room_is_created_with_its_data(world, anna, ben):
+    body = {"id": new_id(), "name": "Tea", "custom": DATA, "memberIds": [ben.id]}
+    first = anna.post("/v1/rooms", body)
+    assert first["custom"] == DATA and first["revision"] == first["position"]
+    path = f"/v1/rooms/{body['id']}"
+    assert ben.get(path)["custom"] == DATA and ben.get(path)["revision"] == first["revision"]
+    again = anna.post("/v1/rooms", body, expect=200)
+    assert (again["custom"], again["position"]) == (DATA, first["position"])
+    for other in ({"custom": 1}, {"custom": None}):
+        anna.refused("id_in_use", "POST", "/v1/rooms", body | other)
+    anna.patch(path, {"custom": [1]}, headers={"If-Match": f'"{first["revision"]}"'})
+    assert ben.get(path)["custom"] == [1]
+    assert "custom" not in anna.post("/v1/rooms", {"name": "Tea", "custom": None})
+    office = anna.workspace()
+    channel = {"kind": "channel", "name": "Tea", "workspaceId": office.id, "isPublic": True, "custom": of_size(BYTES)}
+    assert anna.post("/v1/rooms", channel)["custom"] == of_size(BYTES)
+    long = anna.refused("custom_data_too_long", "POST", "/v1/rooms", channel | {"custom": of_size(BYTES + 1)})
+    assert long["field"] == "/custom"
+    direct = {"kind": "direct", "memberIds": [ben.id], "custom": 1}
+    assert anna.refused("invalid_field", "POST", "/v1/rooms", direct)["field"] == "/custom"
 
 
 def test_a_revision_protects_the_data(anna, ben, room):

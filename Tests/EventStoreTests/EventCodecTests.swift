@@ -55,6 +55,7 @@ private let everyEvent: [ChatEvent] =
     .user(user, .devices(.tokenTaken(id(3), .webPush))),
     .user(user, .devices(.removed(id(3)))),
     .room(id(4), .lifecycle(.created(RoomCreation(kind: .channel, name: "tea", creator: user)))),
+    .room(id(4), .lifecycle(.created(RoomCreation(kind: .group, name: "tea", creator: user, custom: #"{"a":1}"#)))),
     .room(id(4), .lifecycle(.edited(RoomEdit(name: "차")))),
     .room(id(4), .lifecycle(.edited(RoomEdit(name: "차", custom: "[1]")))),
     .room(id(4), .lifecycle(.edited(RoomEdit(custom: "")))),

@@ -32,6 +32,7 @@ private let everything = MessageContent(
 let laterEvents: [ChatEvent] =
   userEvents + roomEvents + messageEvents + workspaceEvents + unlinking + reportEvents + blocking
   + [reportOfDeletedMessage] + presence + push + [quoting] + deletion + customData + contacts + holds + takenTokens
+  + [creationWithData]
 
 private let userEvents: [ChatEvent] = [
   .user(alice, .account(.profileChanged(ProfileEdit(nickname: "Alice", picture: .set(picture))))),
@@ -100,6 +101,10 @@ private let customData: [ChatEvent] = [
 
 /// The first records of lifted holds did not say which hold it was.
 private let holds: [ChatEvent] = [.server(.legalHoldLifted(.on(.user(bob))))]
+
+private let creationWithData = ChatEvent.room(
+  room,
+  .lifecycle(.created(RoomCreation(kind: .group, name: "tea", creator: alice, custom: #"{"color":"red"}"#))))
 
 private let takenTokens: [ChatEvent] = [.user(alice, .devices(.tokenTaken(phone, .fcm)))]
 

@@ -27,10 +27,12 @@ package struct RoomCreation: Sendable, Equatable {
   /// For a direct room, all members including the creator; otherwise the users whom the creator adds at once. In the
   /// order of their IDs.
   package var participants: [UserID]
+  /// The app's own data, as canonical JSON; nil if there is none. A direct room has none.
+  package var custom: String?
 
   package init(
     kind: RoomKind, name: String, creator: UserID?, workspace: WorkspaceID? = nil, isPublic: Bool = false,
-    topic: String? = nil, participants: [UserID] = []
+    topic: String? = nil, participants: [UserID] = [], custom: String? = nil
   ) {
     self.kind = kind
     self.name = name
@@ -39,18 +41,21 @@ package struct RoomCreation: Sendable, Equatable {
     self.isPublic = isPublic
     self.topic = topic
     self.participants = participants
+    self.custom = custom
   }
 
-  /// For a direct room it depends only on the members and the workspace, so they all create the same room.
+  /// For a direct room it depends only on the members and the workspace, so they all create the same room. Newer fields
+  /// that a creation does not use are left out, so that older creations keep their fingerprints.
   package var fingerprint: Fingerprint {
     if kind == .direct, !participants.isEmpty {
       let place: [Fingerprint.Field] = workspace.map { [.text("workspace"), .id($0.uuid)] } ?? []
       return Fingerprint([.text("room.direct")] + participants.map { .id($0.uuid) } + place)
     }
     let plain: [Fingerprint.Field] = [.number(Int64(kind.rawValue)), .text(name), .id(creator?.uuid)]
-    guard workspace != nil || isPublic || topic != nil || !participants.isEmpty else { return Fingerprint(plain) }
-    return Fingerprint(
-      plain + [.id(workspace?.uuid), .number(isPublic ? 1 : 0), .text(topic)] + participants.map { .id($0.uuid) })
+    let users = participants.map { Fingerprint.Field.id($0.uuid) }
+    let data = custom.map { [.text("custom"), .text($0)] as [Fingerprint.Field] } ?? []
+    guard workspace != nil || isPublic || topic != nil || !(users + data).isEmpty else { return Fingerprint(plain) }
+    return Fingerprint(plain + [.id(workspace?.uuid), .number(isPublic ? 1 : 0), .text(topic)] + users + data)
   }
 }
 
@@ -102,7 +107,8 @@ extension RoomEvent.Lifecycle: EventFamily {
 
   var textBytes: Int {
     switch self {
-    case .created(let creation): creation.name.byteCount + creation.topic.byteCount + entryBytes(creation.participants)
+    case .created(let creation):
+      creation.name.byteCount + creation.topic.byteCount + creation.custom.byteCount + entryBytes(creation.participants)
     case .edited(let edit): edit.name.byteCount + edit.topic.byteCount + edit.custom.byteCount
     case .archived, .restored, .deleted: 0
     }
@@ -193,6 +199,7 @@ extension RoomCreation {
     var fields = FieldCheck()
     fields.check("/name") { () throws(Rejection) in try TextRules.roomName(name, of: kind) }
     if let topic { fields.check("/topic") { () throws(Rejection) in try TextRules.topic(topic) } }
+    if let custom { fields.check("/custom") { () throws(Rejection) in try TextRules.customData(custom) } }
     return fields.flaws
   }
 }

@@ -90,7 +90,7 @@ struct RoomsBatch {
     let room = try bufferedRoom(id)
     position = recorded.position
     if room.row == nil {
-      begin(room, with: event, recorded.stamp)
+      try begin(room, with: event, recorded.stamp)
       try noteFindable(room)
       return
     }
@@ -218,7 +218,7 @@ struct RoomsBatch {
   }
 
   /// The first event of a room is its creation. If that was erased, the room has no name.
-  private func begin(_ room: BufferedRoom, with event: RoomEvent, _ stamp: Stamp) {
+  private func begin(_ room: BufferedRoom, with event: RoomEvent, _ stamp: Stamp) throws {
     let creation: RoomCreation?
     switch event {
     case .lifecycle(.created(let made)): creation = made
@@ -234,6 +234,7 @@ struct RoomsBatch {
         isPublic: creation?.isPublic ?? false, topic: creation?.topic.flatMap { $0.isEmpty ? nil : $0 },
         revision: stamp.position, archived: nil, lastOrdinal: 0, memberCount: 0, deletedCount: 0,
         activity: stamp.position, changed: stamp.position, shown: stamp.position, lastMessage: nil))
+    if let custom = creation?.custom, contents == .everything { try RoomCustom.set(custom, of: room.id, database) }
   }
 
   private func edit(_ room: BufferedRoom, _ edit: RoomEdit, _ position: LogPosition) throws {

@@ -34,7 +34,7 @@ enum NewRoom {
       at: "/isPublic")
     let creation = RoomCreation(
       kind: kind, name: name, creator: creator, workspace: body.workspaceId, isPublic: body.isPublic ?? false,
-      topic: body.topic, participants: members)
+      topic: body.topic, participants: members, custom: body.custom?.canonicalText)
     self = .room(body.id, creation)
   }
 
@@ -47,7 +47,7 @@ enum NewRoom {
   private static func refuseFields(besidesMembers body: CreateRoomRequest) throws(Refusal) {
     let fields = [
       ("/id", body.id != nil), ("/name", body.name != nil), ("/topic", body.topic != nil),
-      ("/isPublic", body.isPublic != nil),
+      ("/isPublic", body.isPublic != nil), ("/custom", body.custom != nil),
     ]
     let problems = fields.filter(\.1).map { field, _ in
       FieldProblem(

@@ -174,6 +174,7 @@ extension Room {
     workspaceId = creation.workspace
     isPublic = creation.isPublic
     topic = creation.topic.flatMap { $0.isEmpty ? nil : $0 }
+    custom = creation.custom.map { CanonicalJSON(unchecked: $0) }
   }
 
   init(_ row: RoomListRow) {

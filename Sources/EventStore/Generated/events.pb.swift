@@ -562,11 +562,22 @@ nonisolated struct Hansard_V1_RoomCreated: Sendable {
   /// adds at once. An event for each of them follows.
   var participants: [Data] = []
 
+  /// The app's own data, a JSON value.
+  var custom: String {
+    get {_custom ?? String()}
+    set {_custom = newValue}
+  }
+  /// Returns true if `custom` has been explicitly set.
+  var hasCustom: Bool {self._custom != nil}
+  /// Clears the value of `custom`. Subsequent reads from it will return its default value.
+  mutating func clearCustom() {self._custom = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _topic: String? = nil
+  fileprivate var _custom: String? = nil
 }
 
 /// Kind 101: an edit that changes only the name.
@@ -2299,7 +2310,7 @@ nonisolated extension Hansard_V1_UserErased: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Hansard_V1_RoomCreated: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".RoomCreated"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}name\0\u{3}workspace_id\0\u{3}is_public\0\u{1}topic\0\u{1}participants\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}name\0\u{3}workspace_id\0\u{3}is_public\0\u{1}topic\0\u{1}participants\0\u{1}custom\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2313,6 +2324,7 @@ nonisolated extension Hansard_V1_RoomCreated: SwiftProtobuf.Message, SwiftProtob
       case 4: try { try decoder.decodeSingularBoolField(value: &self.isPublic) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self._topic) }()
       case 6: try { try decoder.decodeRepeatedBytesField(value: &self.participants) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self._custom) }()
       default: break
       }
     }
@@ -2341,6 +2353,9 @@ nonisolated extension Hansard_V1_RoomCreated: SwiftProtobuf.Message, SwiftProtob
     if !self.participants.isEmpty {
       try visitor.visitRepeatedBytesField(value: self.participants, fieldNumber: 6)
     }
+    try { if let v = self._custom {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 7)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2351,6 +2366,7 @@ nonisolated extension Hansard_V1_RoomCreated: SwiftProtobuf.Message, SwiftProtob
     if lhs.isPublic != rhs.isPublic {return false}
     if lhs._topic != rhs._topic {return false}
     if lhs.participants != rhs.participants {return false}
+    if lhs._custom != rhs._custom {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

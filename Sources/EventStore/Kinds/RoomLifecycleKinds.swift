@@ -27,7 +27,7 @@ extension RoomEvent.Lifecycle: KindFamily {
         RoomCreation(
           kind: try reader.value(body.kind, RoomKind.self), name: body.name, creator: reader.actorIfAny,
           workspace: try reader.id(body.workspaceID), isPublic: body.isPublic, topic: body.hasTopic ? body.topic : nil,
-          participants: try reader.ids(body.participants)))
+          participants: try reader.ids(body.participants), custom: body.hasCustom ? body.custom : nil))
     })
 
   /// An edit of the name alone keeps the kind that it had before rooms had other properties.
@@ -82,6 +82,7 @@ extension RoomCreation {
     }
     if let topic { fields.append(("topic", .text(topic))) }
     if !participants.isEmpty { fields.append(("participants", .list(participants.map { .text($0.description) }))) }
+    if let custom { fields.append(("custom", .text(custom))) }
     return fields
   }
 }
@@ -95,6 +96,7 @@ extension Hansard_V1_RoomCreated {
       $0.isPublic = creation.isPublic
       if let topic = creation.topic { $0.topic = topic }
       $0.participants = creation.participants.map { Data($0.uuid.bytes) }
+      if let custom = creation.custom { $0.custom = custom }
     }
   }
 }

@@ -178,6 +178,7 @@ extension ModelRoom {
       created = recorded.stamp
       name = creation.name
       topic = creation.topic
+      custom = creation.custom
     } else if case .lifecycle(.edited(let edit)) = event {
       if let name = edit.name { self.name = name }
       if let topic = edit.topic { self.topic = topic.isEmpty ? nil : topic }

@@ -198,4 +198,6 @@ CHANGES: dict[str, Callable[[SyncScenario], object]] = {
     "scheduledMessage, changed": by(
         "ben", "PATCH", of("room", "/scheduled-messages/{s.scheduled}"), {"text": "much later"}),
     "scheduledMessage, cancelled": by("ben", "DELETE", of("room", "/scheduled-messages/{s.scheduled}")),
+    "room, created with data": lambda s: s.ben.post(
+        "/v1/rooms", {"name": "Ben's", "custom": {"color": "red"}, "memberIds": [s.anna.id]}),
 }
