@@ -66,6 +66,22 @@ def test_it_does_not_count_until_it_is_back(world: World, anna: Person, ben: Per
     assert (badge["unreadCount"], badge["threadUnreadCount"]) == (4, 1)
 
 
+def test_its_threads_stay_in_the_list_and_in_the_sync(world: World, anna: Person, ben: Person):
+    room = anna.direct(ben)
+    root = ben.send(room, "root")["id"]
+    anna.put(room.message(new_id()), {"text": "reply", "threadId": root})
+    hide(ben, room)
+    page, initial = ben.get("/v1/sync"), []
+    while True:
+        initial += [item["thread"] for item in page["items"] if item["type"] == "thread"]
+        if not page["more"]:
+            break
+        page = ben.get(f"/v1/sync?since={page['cursor']}")
+    assert initial == ben.get("/v1/threads")["threads"]
+    assert [(thread["root"]["id"], thread["unreadCount"]) for thread in initial] == [(root, 1)]
+    assert rooms(ben) == [] and ben.get("/v1/badge")["threadUnreadCount"] == 0
+
+
 def test_the_other_keeps_the_room_and_its_history(world: World, anna: Person, ben: Person):
     room = anna.direct(ben)
     anna.send(room, "hello")

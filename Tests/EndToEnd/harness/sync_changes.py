@@ -75,6 +75,12 @@ class SyncScenario:
         self.ben.put(f"{other.path}/hidden", {"isHidden": True})
         self.ben.put(f"{other.path}/hidden", {"isHidden": False})
 
+    def reply_in_hidden(self) -> None:
+        direct = self.anna.direct(self.ben)
+        root = self.anna.send(direct, "root")["id"]
+        self.ben.put(f"{direct.path}/hidden", {"isHidden": True})
+        self.anna.put(direct.message(new_id()), {"text": "reply", "threadId": root})
+
     def join_and_leave_public(self) -> None:
         self.ben.post(f"{self.public.path}/join")
         self.ben.send(self.public, "hello")
@@ -142,6 +148,7 @@ CHANGES: dict[str, Callable[[SyncScenario], object]] = {
     "room, marked unread": by("ben", "PUT", of("room", "/unread-mark"), lambda s: {"messageId": s.root}),
     "room, notifications": by("ben", "PUT", of("room", "/notifications"), {"level": "mentions"}),
     "room, hidden": SyncScenario.hide_and_show,
+    "room, hidden until a reply in a thread": SyncScenario.reply_in_hidden,
     "room, muted": by("ben", "PUT", of("room", "/mute"), lambda s: {"until": later(days=1)}),
     "readMarker, hidden": by("ben", "PATCH", "/v1/me/preferences", {"sharesReadMarkers": False}),
     # Rooms
