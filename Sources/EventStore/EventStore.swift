@@ -143,7 +143,7 @@ private final class Tail: @unchecked Sendable {
 
   /// Returns nil if the tail does not reach back that far.
   func events(after position: LogPosition, limit: Int) -> [RecordedEvent]? {
-    let reachable: (batches: ArraySlice<Batch>, skip: Int)? = condition.withLock {
+    let reachable: (batches: [Batch], skip: Int)? = condition.withLock {
       if position >= durable { return ([], 0) }
       guard let first = batches.first?.events.first, first.position <= position.next else { return nil }
       var low = 0
@@ -152,16 +152,29 @@ private final class Tail: @unchecked Sendable {
         let middle = (low + high + 1) / 2
         if batches[middle].events[0].position <= position.next { low = middle } else { high = middle - 1 }
       }
+      let skip = Int(position.next.value - batches[low].events[0].position.value)
       var taken: [Batch] = []
-      var count = 0
+      var count = -skip
       for index in low..<batches.count where count < limit {
         taken.append(batches[index])
         count += batches[index].events.count
       }
-      return (taken[...], Int(position.next.value - batches[low].events[0].position.value))
+      return (taken, skip)
     }
-    guard let reachable else { return nil }
-    return Array(reachable.batches.lazy.flatMap(\.events).dropFirst(reachable.skip))
+    return reachable.map { Self.joined($0.batches, without: $0.skip) }
+  }
+
+  /// The events of one whole batch are not copied. Every follower of the log asks for all events, so a copy of each is a
+  /// considerable part of what a follower costs.
+  /// - Parameter skip: how many of the first events are left out; fewer than the first batch has.
+  private static func joined(_ batches: [Batch], without skip: Int) -> [RecordedEvent] {
+    if skip == 0, batches.count == 1 { return batches[0].events }
+    var events: [RecordedEvent] = []
+    events.reserveCapacity(batches.reduce(-skip) { $0 + $1.events.count })
+    for (index, batch) in batches.enumerated() {
+      events.append(contentsOf: index == 0 ? batch.events.dropFirst(skip) : batch.events[...])
+    }
+    return events
   }
 
   func waitForHead(beyond position: LogPosition, unless isInterrupted: () -> Bool) -> Bool {

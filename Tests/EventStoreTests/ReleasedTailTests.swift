@@ -51,4 +51,22 @@ struct ReleasedTailTests {
     store.close()
     try log.close()
   }
+
+  @Test("from any position, whole blocks are given until there are as many events as asked for")
+  func givesWholeBlocks() throws {
+    let directory = TemporaryDirectory()
+    let (log, store) = try filledStore(directory)
+    let size = UInt64(Self.eventsOfBlock)
+    func positions(after position: UInt64, limit: Int) throws -> [UInt64] {
+      try store.events(after: LogPosition(position), limit: limit).map(\.position.value)
+    }
+    #expect(try positions(after: 0, limit: 1) == Array(1...size))
+    #expect(try positions(after: size, limit: Self.eventsOfBlock + 1) == Array(size + 1...3 * size))
+    // In the middle of a block, the events before the position do not count.
+    #expect(try positions(after: size + 1, limit: Self.eventsOfBlock) == Array(size + 2...3 * size))
+    #expect(try positions(after: 5 * size - 1, limit: 10) == [5 * size])
+    #expect(try positions(after: 5 * size, limit: 10) == [])
+    store.close()
+    try log.close()
+  }
 }
