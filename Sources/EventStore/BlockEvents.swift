@@ -2,8 +2,13 @@ public import ChatDomain
 public import ChatPrimitives
 public import EventLog
 
+/// The size of the records, before compression, after which reading events from a log stops, in bytes: a few thousand
+/// of the longest messages must not take the memory of as many short ones.
+private let maximumReadBytes = 16 * 1024 * 1024
+
 extension BlockSource {
-  /// Reads and decodes the events that follow `position`, in whole blocks, until there are about `limit`.
+  /// Reads and decodes the events that follow `position`, in whole blocks, until there are about `limit`, or sixteen MiB
+  /// of them.
   /// - Parameter erasedReplies: keep it for the next call.
   /// - Throws: `LogError` for a damaged block; `CodecError` for a record that this version cannot read.
   package func decodedEvents(
@@ -11,8 +16,10 @@ extension BlockSource {
   ) throws -> [RecordedEvent] {
     var events: [RecordedEvent] = []
     var next = position.next
-    while next <= last, events.count < limit {
+    var bytes = 0
+    while next <= last, events.count < limit, bytes < maximumReadBytes {
       let block = try block(containing: next)
+      bytes += block.rawBytes
       for record in block.records where record.position >= next && record.position <= last {
         events.append(try erasedReplies.restored(try EventCodec.decode(record), from: record, in: self))
       }

@@ -7,7 +7,8 @@ package protocol EventFeed: AnyObject, Sendable {
   var head: LogPosition { get }
 
   /// Returns the events that follow `position`, in order and without gaps: about `limit` of them, because a block that
-  /// is read from disk is returned whole; none at the head. This blocks, so call it from a thread that may block.
+  /// is read from disk is returned whole; fewer if they are long; none at the head. This blocks, so call it from a thread
+  /// that may block.
   func events(after position: LogPosition, limit: Int) throws -> [RecordedEvent]
 
   /// Blocks the calling thread until the head is beyond `position`.

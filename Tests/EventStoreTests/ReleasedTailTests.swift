@@ -11,20 +11,26 @@ struct ReleasedTailTests {
   private static let blocks = 5
   private static let eventsOfBlock = 1_000
 
-  private func filledStore(_ directory: TemporaryDirectory) throws -> (EmbeddedLog, EventStore) {
+  /// - Parameter textBytes: how long the texts of the events are, at least.
+  private func filledStore(
+    _ directory: TemporaryDirectory, blocks: Int = Self.blocks, eventsOfBlock: Int = Self.eventsOfBlock,
+    textBytes: Int = 0
+  ) throws -> (EmbeddedLog, EventStore) {
     let log = try EmbeddedLog.open(
       directory: directory.path, options: LogOptions(segmentBytes: 8 << 20, preparesAhead: false))
     let store = EventStore(log: log)
     let room = RoomID(UUIDBytes(high: 1, low: 1))
-    for _ in 0..<Self.blocks {
+    for _ in 0..<blocks {
       var block = BlockBuilder(first: store.head.next)
       var events: [RecordedEvent] = []
-      for index in 0..<Self.eventsOfBlock {
+      for index in 0..<eventsOfBlock {
         let position = store.head.advanced(by: index + 1)
         let event = RecordedEvent(
           stamp: Stamp(position: position, time: Timestamp(milliseconds: 1_000)),
           version: StreamVersion(position.value), actor: nil, service: nil, device: nil, command: nil,
-          originalTime: nil, event: .room(room, .lifecycle(.edited(RoomEdit(name: "tea \(position)")))))
+          originalTime: nil,
+          event: .room(
+            room, .lifecycle(.edited(RoomEdit(name: "tea \(position)" + String(repeating: " ", count: textBytes))))))
         let (envelope, payload) = try EventCodec.encode(event)
         try block.append(envelope, payload: payload)
         events.append(event)
@@ -66,6 +72,19 @@ struct ReleasedTailTests {
     #expect(try positions(after: size + 1, limit: Self.eventsOfBlock) == Array(size + 2...3 * size))
     #expect(try positions(after: 5 * size - 1, limit: 10) == [5 * size])
     #expect(try positions(after: 5 * size, limit: 10) == [])
+    store.close()
+    try log.close()
+  }
+
+  @Test("long events are read from the log in several parts, whatever number is asked for")
+  func boundsReads() throws {
+    let directory = TemporaryDirectory()
+    // Six blocks of 3.75 MiB.
+    let (log, store) = try filledStore(directory, blocks: 6, eventsOfBlock: 60, textBytes: 64 * 1024)
+    let first = try log.decodedEvents(after: .origin, through: log.head, limit: 100_000)
+    #expect(first.last?.position == LogPosition(300))
+    let rest = try log.decodedEvents(after: LogPosition(300), through: log.head, limit: 100_000)
+    #expect(rest.count == 60 && rest.last?.position == log.head)
     store.close()
     try log.close()
   }

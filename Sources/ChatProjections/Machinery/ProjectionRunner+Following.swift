@@ -241,23 +241,24 @@ extension ProjectionRunner {
 
   /// Call this within a transaction.
   func apply(after position: LogPosition, with projection: inout P, to database: Database) throws -> Turn {
-    var turn = Turn(position: position)
-    for _ in 0..<(isBehind(at: position) ? Self.batchesWhenBehind : 1) {
-      let events: [RecordedEvent]
-      do {
-        events = try feed.events(after: turn.position, limit: Self.batchEvents)
-      } catch {
-        // The batches read so far are kept. The next transaction meets the error again.
-        if turn.position > position { break }
-        throw error
-      }
-      turn.position = try ProjectionBatch.apply(events, after: turn.position, with: &projection, to: database)
-      if events.contains(where: BulkDeletion.follows) { turn.leavesRowsToDelete = true }
-      // Events that did not fit this transaction are applied in the next, without a delay.
-      guard turn.position == events.last?.position else { break }
-      turn.isAll = events.count < Self.batchEvents
-    }
+    // Read first: events that become durable from now on do not belong to this turn.
+    let head = feed.head
+    let events = try waitingEvents(after: position)
+    var turn = Turn(position: try ProjectionBatch.apply(events, after: position, with: &projection, to: database))
+    turn.isAll = turn.position >= head
+    turn.leavesRowsToDelete = events.contains(where: BulkDeletion.follows)
     return turn
+  }
+
+  /// The events for one transaction. If not all of them can be read, the first of them: those before the fault are applied,
+  /// and the next transaction meets the fault again.
+  private func waitingEvents(after position: LogPosition) throws -> [RecordedEvent] {
+    if isBehind(at: position),
+      let events = try? feed.events(after: position, limit: Self.batchEvents * Self.batchesWhenBehind)
+    {
+      return events
+    }
+    return try feed.events(after: position, limit: Self.batchEvents)
   }
 
   /// Does one step in its own transaction.

@@ -12,10 +12,10 @@ import Synchronization
 /// While the server runs, a step with a temporary fault is tried again, and a damaged file is rebuilt. Until then,
 /// reads of an incomplete file and waits for newer events fail at once with `ProjectionBehind`.
 package final class ProjectionRunner<P: Projection>: Sendable {
-  /// The maximum number of events in one batch. A batch is usually one transaction.
+  /// The approximate number of events in one batch. A batch is one transaction.
   package static var batchEvents: Int { 4096 }
-  /// How many batches make one transaction while that many are waiting, so that a page that several batches change is
-  /// written only once. Readers lose nothing, because they wait for all those events anyway.
+  /// How many times as many events a batch has while that many are waiting, so that a row and a page that they change
+  /// several times are written only once. Readers lose nothing, because they wait for all those events anyway.
   package static var batchesWhenBehind: Int { 4 }
   /// How long a read waits at most for the events that were durable when it arrived, in milliseconds.
   package static var defaultTimeoutMilliseconds: Int { 5000 }
