@@ -1,6 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 import GRDB
+import GRDBSQLite
 import Testing
 
 @testable import ChatProjections
@@ -151,6 +152,42 @@ import Testing
     }
   }
 
+  @Test("a batch writes each page about once, however small the page cache is")
+  func writesPagesOnce() throws {
+    var script = EventScript()
+    let (alice, room): (UserID, RoomID) = (.numbered(1), .numbered(9))
+    script.create(room, by: alice)
+    for number in 0..<UInt64(12_000) {
+      let id = MessageID(UUIDBytes(high: KnownIDFilter.mix(number), low: number))
+      script.room(room, .messages(.sent(id, author: alice, thread: nil, .plain("x"))), by: alice)
+    }
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let queue = try DatabaseQueue(path: folder.path + "/ids.sqlite")
+    try queue.writeWithoutTransaction { (database) throws in
+      try database.execute(sql: "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
+      try ProjectionOpening.createSchema(of: IDIndexProjection.self, logIdentity: testLog, database)
+    }
+    try apply(IDIndexProjection.self, Array(script.events.prefix(8_000)), from: 0, to: queue)
+    _ = try queue.writeWithoutTransaction { (database) throws in
+      try database.execute(sql: "PRAGMA cache_size = 32")
+      return takePageWrites(database)
+    }
+    try apply(IDIndexProjection.self, script.events, from: 8_000, to: queue)
+    let (writes, pages) = try queue.writeWithoutTransaction { (database) throws in
+      (takePageWrites(database), try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0)
+    }
+    #expect(pages > 200)
+    #expect(writes < 2 * pages, "\(writes) writes of \(pages) pages")
+  }
+
+  /// The number of pages that the connection has written since the last call.
+  private func takePageWrites(_ database: Database) -> Int {
+    var (count, highest): (Int32, Int32) = (0, 0)
+    sqlite3_db_status(database.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &count, &highest, 1)
+    return Int(count)
+  }
+
   @Test("a full generation becomes a bitmap, and the filter survives it")
   func generations() throws {
     let queue = try DatabaseQueue()
@@ -158,10 +195,12 @@ import Testing
     try queue.write { (database) throws in
       try FilterTail.createTables(database)
       var tail = try FilterTail(database)
-      for number in 0..<total {
-        // Reads the state again in the middle and shortly before the boundary, as after a restart.
-        if number == total / 2 || number == total - 4 { tail = try FilterTail(database) }
-        try tail.append(KnownIDFilter.mix(number), database)
+      var number: UInt64 = 0
+      // Reads the state again in the middle and shortly before the boundary, as after a restart.
+      for end in [total / 2, total - 4, total] {
+        tail = try FilterTail(database)
+        try tail.append((number..<end).map { KnownIDFilter.mix($0) }, database)
+        number = end
       }
     }
     let (generations, entries) = try queue.read { (database) throws in

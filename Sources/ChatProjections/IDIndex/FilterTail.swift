@@ -36,12 +36,14 @@ struct FilterTail {
     count = entries.count
   }
 
-  mutating func append(_ entry: UInt64, _ database: Database) throws {
-    try CachedStatement(database, "INSERT INTO filterTail (sequence, hash) VALUES (?, ?)")
-      .run(count, Int64(bitPattern: entry))
-    bitmap.insert(entry)
-    count += 1
-    if count == KnownIDFilter.generationEntries { try finishGeneration(database) }
+  mutating func append(_ entries: some Sequence<UInt64>, _ database: Database) throws {
+    let insert = try CachedStatement(database, "INSERT INTO filterTail (sequence, hash) VALUES (?, ?)")
+    for entry in entries {
+      try insert.run(count, Int64(bitPattern: entry))
+      bitmap.insert(entry)
+      count += 1
+      if count == KnownIDFilter.generationEntries { try finishGeneration(database) }
+    }
   }
 
   private mutating func finishGeneration(_ database: Database) throws {

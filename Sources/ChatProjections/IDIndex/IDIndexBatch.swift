@@ -3,11 +3,26 @@ import ChatPrimitives
 import GRDB
 
 /// Applies one batch of events to `ids`. Returns the filter's entry for each key that is new to the index.
+///
+/// The rows of new messages are inserted together, in the order of their keys. The IDs of consecutive messages are spread
+/// over the whole table, so this order reads and changes each page once, however small the page cache is.
 struct IDIndexBatch {
+  /// A row of `message` that is not inserted yet.
+  private struct NewMessage {
+    let key: MessageKey
+    let author: UserID
+    let location: MessageLocation
+    let sent: Stamp
+    let sentAt: Timestamp
+    let parts: StoredParts
+    let fingerprint: Fingerprint?
+  }
+
   private let database: Database
   private let insertMessage: CachedStatement
   private let insertCommand: CachedStatement
   private var ordinals: OrdinalCounter
+  private var newMessages: [NewMessage] = []
 
   init(_ database: Database) throws {
     self.database = database
@@ -28,7 +43,21 @@ struct IDIndexBatch {
       """)
   }
 
-  func flush() throws { try ordinals.flush() }
+  mutating func flush() throws {
+    try insertNewMessages()
+    try ordinals.flush()
+  }
+
+  private mutating func insertNewMessages() throws {
+    guard !newMessages.isEmpty else { return }
+    newMessages.sort { ($0.key.room, $0.key.message) < ($1.key.room, $1.key.message) }
+    for message in newMessages {
+      try insertMessage.run(
+        message.key, message.author, message.location, message.sent, message.sentAt, message.sent.position,
+        Int64(message.parts.rawValue), message.fingerprint)
+    }
+    newMessages.removeAll(keepingCapacity: true)
+  }
 
   // MARK: - Commands
 
@@ -50,6 +79,7 @@ struct IDIndexBatch {
     try CachedStatement(database, "DELETE FROM scheduled WHERE author = ?").run(user)
   }
 
+  /// Call this after `revise`, which finds the row.
   private func forgetContent(of message: MessageID, in room: RoomID) throws {
     try CachedStatement(
       database,
@@ -122,9 +152,10 @@ struct IDIndexBatch {
   ) throws -> UInt64? {
     guard let location = try location(in: room, thread) else { return nil }
     try noteReply(at: location, in: room)
-    try insertMessage.run(
-      room, message, author, location, recorded.stamp, recorded.occurredAt, recorded.position,
-      Int64(StoredParts(content).rawValue), fingerprint)
+    newMessages.append(
+      NewMessage(
+        key: MessageKey(room: room, message: message), author: author, location: location, sent: recorded.stamp,
+        sentAt: recorded.occurredAt, parts: StoredParts(content), fingerprint: fingerprint))
     return KnownIDFilter.entry(message, in: room)
   }
 
@@ -163,13 +194,16 @@ struct IDIndexBatch {
     ).run(room, location)
   }
 
-  private func revise(_ message: MessageID, in room: RoomID, _ stamp: Stamp, isDeleted: Bool) throws {
-    try CachedStatement(
+  private mutating func revise(_ message: MessageID, in room: RoomID, _ stamp: Stamp, isDeleted: Bool) throws {
+    let update = try CachedStatement(
       database,
       """
       UPDATE message SET revision = ?, revisedAt = ?, deleted = MAX(deleted, ?)
       WHERE roomId = ? AND messageId = ?
-      """
-    ).run(stamp, isDeleted, room, message)
+      """)
+    if try update.run(stamp, isDeleted, room, message) > 0 || newMessages.isEmpty { return }
+    // It may be one of the new messages.
+    try insertNewMessages()
+    try update.run(stamp, isDeleted, room, message)
   }
 }

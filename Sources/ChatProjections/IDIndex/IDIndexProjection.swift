@@ -109,16 +109,18 @@ package struct IDIndexProjection: Projection {
     // Drops the second reference to the bitmap, because the first insertion would otherwise copy it.
     filter = nil
     var batch = try IDIndexBatch(database)
+    var entries: [UInt64] = []
     for recorded in events {
-      if let entry = try batch.noteCommand(recorded) { try tail.append(entry, database) }
+      if let entry = try batch.noteCommand(recorded) { entries.append(entry) }
       switch recorded.event {
       case .room(let room, let event):
-        if let entry = try batch.apply(event, in: room, recorded) { try tail.append(entry, database) }
+        if let entry = try batch.apply(event, in: room, recorded) { entries.append(entry) }
       case .user(let user, .deletion(.deleted)): try batch.forget(user)
       case .user, .workspace, .server: break
       }
     }
     try batch.flush()
+    try tail.append(entries, database)
     filter = tail
   }
 
