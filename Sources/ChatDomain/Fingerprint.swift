@@ -18,8 +18,9 @@ package struct Fingerprint: Hashable, Sendable {
   /// The same, for a list whose length is not known when compiling.
   package init(_ fields: [Field]) {
     var encoded: [UInt8] = []
+    encoded.reserveCapacity(fields.reduce(0) { $0 + $1.encodedBytes })
     for field in fields { field.append(to: &encoded) }
-    bytes = UUIDBytes(bytes: Array(SHA256.hash(data: encoded).prefix(UUIDBytes.byteCount))) ?? .zero
+    bytes = SHA256.hash(data: encoded).withUnsafeBytes { UUIDBytes(bytes: $0.prefix(UUIDBytes.byteCount)) } ?? .zero
   }
 
   /// One part of an event's content.
@@ -29,17 +30,32 @@ package struct Fingerprint: Hashable, Sendable {
     case number(Int64?)
     case bytes([UInt8])
 
-    fileprivate func append(to encoded: inout [UInt8]) {
+    private static let lengthBytes = MemoryLayout<Int64>.size
+
+    /// The length of the encoded field.
+    fileprivate var encodedBytes: Int { Self.lengthBytes + contentBytes }
+
+    private var contentBytes: Int {
       switch self {
-      case .text(let text): Self.append(text?.utf8, to: &encoded)
-      case .id(let id): Self.append(id?.bytes, to: &encoded)
-      case .number(let number):
-        Self.append(number.map { withUnsafeBytes(of: $0.littleEndian) { Array($0) } }, to: &encoded)
-      case .bytes(let bytes): Self.append(bytes, to: &encoded)
+      case .text(let text): text?.utf8.count ?? 0
+      case .id(let id): id == nil ? 0 : UUIDBytes.byteCount
+      case .number(let number): number == nil ? 0 : MemoryLayout<Int64>.size
+      case .bytes(let bytes): bytes.count
       }
     }
 
-    private static func append(_ bytes: (some Collection<UInt8>)?, to encoded: inout [UInt8]) {
+    fileprivate func append(to encoded: inout [UInt8]) {
+      switch self {
+      case .text(var text?): text.withUTF8 { Self.append(UnsafeRawBufferPointer($0), to: &encoded) }
+      case .id(let id?):
+        withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) { Self.append($0, to: &encoded) }
+      case .number(let number?): withUnsafeBytes(of: number.littleEndian) { Self.append($0, to: &encoded) }
+      case .bytes(let bytes): bytes.withUnsafeBytes { Self.append($0, to: &encoded) }
+      case .text(nil), .id(nil), .number(nil): Self.append(nil, to: &encoded)
+      }
+    }
+
+    private static func append(_ bytes: UnsafeRawBufferPointer?, to encoded: inout [UInt8]) {
       withUnsafeBytes(of: Int64(bytes?.count ?? -1).littleEndian) { encoded.append(contentsOf: $0) }
       if let bytes { encoded.append(contentsOf: bytes) }
     }
