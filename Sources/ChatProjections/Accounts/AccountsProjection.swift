@@ -12,6 +12,8 @@ package struct AccountsProjection: Projection {
 
   package static let name = "accounts"
   package static let schemaVersion = 10
+  /// Most events are messages, which only move the checkpoint here.
+  package static let gatheringMilliseconds = 250
   package static let secretColumns: Set<String> = [
     "user.email", "user.emailCompared", "user.credentialHash", "user.fingerprint", "identity.subject",
     "device.apnsToken", "device.fcmToken", "device.webPushToken",

@@ -11,6 +11,8 @@ package struct MediaProjection: Projection {
 
   package static let name = "media"
   package static let schemaVersion = 4
+  /// Most events are messages, which only move the checkpoint here.
+  package static let gatheringMilliseconds = 250
 
   package static let bulkDeletedRows = [
     BulkDeletion.RowSet(scope: .room, table: "attachment", owner: "roomId", key: "messageId, mediaId"),

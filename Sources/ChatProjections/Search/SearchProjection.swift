@@ -15,6 +15,8 @@ package struct SearchProjection: Projection {
   package static let needsUpkeep = true
   /// Requests do not wait for it; a search returns the position that it has reached.
   package static let isAwaited = false
+  /// Each transaction adds a segment to the full-text index, and segments are merged, so fewer and larger ones cost less.
+  package static let gatheringMilliseconds = 250
 
   private var upkeepPace = SearchUpkeepPace()
 

@@ -9,6 +9,8 @@ package struct UsageProjection: Projection {
 
   package static let name = "usage"
   package static let schemaVersion = 3
+  /// Almost every event changes a row, and requests read it only for uploads, which do not wait for this delay.
+  package static let gatheringMilliseconds = 1_000
 
   package init() {}
 
