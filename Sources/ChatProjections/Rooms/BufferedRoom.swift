@@ -10,8 +10,10 @@ final class BufferedRoom {
   var row: RoomRow?
   private let wasStored: Bool
   private var isChanged = false
-  /// Whether `RoomRow.changed` has moved, which the rows of all tracked members contain.
+  /// Whether `RoomRow.changed` or `activity` has moved, which the rows of all tracked members contain.
   private var hasMoved = false
+  /// How many messages of this batch count as unread for the tracked members, except for those who skip some.
+  private var unreadMessages: UInt64 = 0
   private var members: [UserID: BufferedMember] = [:]
   /// Set when the room is deleted in this batch.
   private var deleted: (stamp: Stamp, fingerprint: Fingerprint?, creator: UserID?, workspace: WorkspaceID?)?
@@ -46,6 +48,9 @@ final class BufferedRoom {
     if isShown { row?.shown = position }
     (isChanged, hasMoved) = (true, true)
   }
+
+  /// Notes that a message was sent.
+  func noteActivity() { hasMoved = true }
 
   func create(_ row: RoomRow) {
     guard self.row == nil, !isGone else { return }
@@ -107,10 +112,25 @@ final class BufferedRoom {
   // MARK: - Members
 
   func member(_ user: UserID, _ database: Database) throws -> BufferedMember {
-    if let buffered = members[user] { return buffered }
-    let buffered = BufferedMember(try RoomsQueries(database).member(user, of: id))
-    members[user] = buffered
-    return buffered
+    let member: BufferedMember
+    if let buffered = members[user] {
+      member = buffered
+    } else {
+      member = BufferedMember(try RoomsQueries(database).member(user, of: id))
+      members[user] = member
+    }
+    member.count(through: unreadMessages)
+    return member
+  }
+
+  /// Counts a message as unread for the tracked members, except some. A member's row gets the count when it is needed, so
+  /// that a message costs the same however many members are tracked.
+  func countUnread(except users: Set<UserID>, _ database: Database) throws {
+    let skipping = try (users.isEmpty ? [] : row?.tracked ?? []).filter { users.contains($0) }.map { user in
+      try member(user, database)
+    }
+    unreadMessages += 1
+    for member in skipping { member.skipMessage() }
   }
 
   /// Whether the user is a member at this point of the batch.
@@ -166,11 +186,22 @@ final class BufferedMember {
   private let stored: MemberRow?
   /// Whether the counts of a tracked member are computed again when the batch is written.
   var isCountedAnew = false
+  /// How many of `BufferedRoom.unreadMessages` the row includes, or skips.
+  private var counted: UInt64 = 0
 
   init(_ stored: MemberRow?) {
     self.stored = stored
     row = stored
   }
+
+  /// Adds the unread messages that the row does not include yet.
+  fileprivate func count(through messages: UInt64) {
+    guard counted < messages else { return }
+    row?.tracked?.unreadCount += messages - counted
+    counted = messages
+  }
+
+  fileprivate func skipMessage() { counted += 1 }
 
   func admit(_ row: MemberRow) { self.row = row }
   func dismiss() { row = nil }

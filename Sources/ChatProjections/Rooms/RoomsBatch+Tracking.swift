@@ -10,14 +10,12 @@ extension RoomsBatch {
     case nobody
   }
 
-  /// Call this before moving the marker of the message's author. Writes the rows of all tracked members, because they
+  /// Call this before moving the marker of the message's author. The rows of all tracked members are written, because they
   /// contain the room's last activity.
   func countMessage(_ counted: Counted, in room: BufferedRoom) throws {
-    let members = try room.trackedMembers(database)
+    room.noteActivity()
     guard case .everyone(let leftOut) = counted else { return }
-    for member in members {
-      member.change { if !leftOut.contains($0.user) { $0.tracked?.unreadCount += 1 } }
-    }
+    try room.countUnread(except: leftOut, database)
   }
 
   /// - Parameter leftOut: the members for whom the message did not count.
