@@ -8,6 +8,9 @@ package struct BlockBuilder: Sendable {
   /// The maximum size of a block, in bytes. A command's events go into one block, so they must fit.
   package static let maximumRawBytes = LogFormat.maximumRawBytes
 
+  /// How much memory a block gets in advance at most, in bytes. Larger blocks are rare, and grow as they are filled.
+  private static let reservedBytes = 64 * 1024
+
   /// The first record's position.
   package let first: LogPosition
   package private(set) var count = 0
@@ -17,6 +20,12 @@ package struct BlockBuilder: Sendable {
 
   package init(first: LogPosition) {
     self.first = first
+  }
+
+  /// A builder of the block that follows another one and is probably about as long.
+  package init(after last: BlockBuilder) {
+    first = last.next
+    raw.reserveCapacity(min(last.raw.count, Self.reservedBytes))
   }
 
   /// The position of the next record.

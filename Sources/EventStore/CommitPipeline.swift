@@ -11,7 +11,7 @@ import Synchronization
 /// forms in the queue. There is no timer, only a short wait: see `BatchGathering`. A reply without events of its own is
 /// also sent after the sync of its batch, so it never shows anything that is not durable.
 ///
-/// Unchecked: `state` is accessed only while `condition` is locked; `machine`, `lastTime`, `lastDecision`, `batch`,
+/// Unchecked: `state` is accessed only while `condition` is locked; `machine`, `lastTime`, `lastDecision`, `taken`, `batch`,
 /// `gathering` and `isNoted` only by the writer's thread.
 package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendable {
   package typealias Completion = @Sendable (Result<Machine.Reply, CommitError>) -> Void
@@ -21,6 +21,8 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
   /// How long nothing must have been written before the log is told that it is idle, in milliseconds.
   private static var idleMilliseconds: Int { 50 }
   private static var stackBytes: Int { 4 * 1024 * 1024 }
+  /// How many items the memory of an empty queue is kept for.
+  private static var keptItems: Int { 1_024 }
 
   private let store: EventStore
   private let clock: @Sendable () -> Timestamp
@@ -31,6 +33,8 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
   /// The number of items that were ever queued. Reading it needs no lock.
   private let arrivals = Atomic<Int>(0)
   private var gathering = BatchGathering()
+  /// The items that were taken from the queue. Usually keeps its memory, which the queue gets in exchange.
+  private var taken: Deque<Item> = []
   private var machine: Machine
   private var batch: Batch
   /// The recorded time of the newest record.
@@ -149,8 +153,8 @@ extension CommitPipeline {
 
 extension CommitPipeline {
   private func run() {
-    while let items = nextItems() {
-      perform(items)
+    while takeNextItems() {
+      performTaken()
       gather()
       flush()
     }
@@ -160,10 +164,11 @@ extension CommitPipeline {
     }
   }
 
-  /// Waits for queued items, and tells the log when it has been idle for a while. Returns nil when everything is done.
-  private func nextItems() -> Deque<Item>? {
+  /// Waits for queued items, and tells the log when it has been idle for a while.
+  /// - Returns: false when everything is done.
+  private func takeNextItems() -> Bool {
     while true {
-      let (items, isOver): (Deque<Item>, Bool) = condition.withLock {
+      let isOver: Bool = condition.withLock {
         state.isWaiting = true
         while state.queue.isEmpty, !state.isClosing {
           if isNoted {
@@ -173,46 +178,44 @@ extension CommitPipeline {
           }
         }
         state.isWaiting = false
-        defer { state.queue = [] }
-        return (state.queue, state.isClosing)
+        swap(&taken, &state.queue)
+        return state.isClosing
       }
-      if !items.isEmpty { return items }
-      if isOver { return nil }
+      if !taken.isEmpty { return true }
+      if isOver { return false }
       noteIdle()
     }
   }
 
-  private func perform(_ items: Deque<Item>) {
-    for item in items {
+  private func performTaken() {
+    let isLarge = taken.count > Self.keptItems
+    while let item = taken.popFirst() {
       perform(item)
       if batch.block.rawBytes >= BlockBuilder.targetRawBytes { flush() }
     }
+    if isLarge { taken = [] }
   }
 
   /// Adds commands that arrive a moment later, if they can be expected.
   private func gather() {
     let before = batch.replies.count
     let waits = before > 0 && gathering.isWorthwhile(for: before)
-    while waits, gathering.isWorthwhile(for: batch.replies.count), let items = itemsWithinMaximumWait() {
-      perform(items)
-    }
+    while waits, gathering.isWorthwhile(for: batch.replies.count), takeItemsWithinMaximumWait() { performTaken() }
     if !batch.replies.isEmpty {
       gathering.note(count: batch.replies.count, waited: waits, gained: batch.replies.count > before)
     }
   }
 
-  /// Waits for further items; nil if none arrive within `BatchGathering.maximumWait`.
-  private func itemsWithinMaximumWait() -> Deque<Item>? {
+  /// Waits for further items.
+  /// - Returns: false if none arrive within `BatchGathering.maximumWait`.
+  private func takeItemsWithinMaximumWait() -> Bool {
     let start = ContinuousClock.now
     while true {
       let seen = arrivals.load(ordering: .relaxed)
-      let items: Deque<Item> = condition.withLock {
-        defer { state.queue = [] }
-        return state.queue
-      }
-      if !items.isEmpty { return items }
+      condition.withLock { swap(&taken, &state.queue) }
+      if !taken.isEmpty { return true }
       while arrivals.load(ordering: .relaxed) == seen {
-        if ContinuousClock.now - start >= BatchGathering.maximumWait { return nil }
+        if ContinuousClock.now - start >= BatchGathering.maximumWait { return false }
       }
     }
   }
@@ -258,7 +261,7 @@ extension CommitPipeline {
   private func flush() {
     guard !batch.replies.isEmpty else { return }
     let finishedBatch = batch
-    batch = Batch(first: finishedBatch.block.next)
+    batch = Batch(after: finishedBatch)
     metrics.began(commands: finishedBatch.replies.count)
     let failure = write(finishedBatch)
     for pending in finishedBatch.replies {
@@ -331,6 +334,13 @@ extension CommitPipeline {
 
     init(first: LogPosition) {
       block = BlockBuilder(first: first)
+    }
+
+    /// A batch that is probably about as long as the one before it.
+    init(after last: Batch) {
+      block = BlockBuilder(after: last.block)
+      events.reserveCapacity(last.events.count)
+      replies.reserveCapacity(last.replies.count)
     }
   }
 
