@@ -9,7 +9,7 @@ import GRDBSQLite
 /// With the checksum, a query that reads such a page fails with `SQLITE_IOERR_DATA` instead of returning wrong rows.
 ///
 /// This is a VFS (<https://www.sqlite.org/vfs.html>): the system's own VFS, with a few of its file methods replaced.
-/// SQLite itself checksums the pages in the write-ahead log. A file has page checksums if its header reserves
+/// SQLite itself checksums the pages in the write-ahead log; there, this VFS saves system calls, see `LogFrames`. A file has page checksums if its header reserves
 /// `reservedBytes` at the end of each page; other files are read and written unchanged.
 enum PageChecksums {
   /// The length of the checksum: the CRC-32C of the rest of the page, XORed with the page's number. The cksumvfs
@@ -58,7 +58,7 @@ enum PageChecksums {
   private static let skipControl: Int32 = 0x4853
 
   /// The state of an open file, stored after the state of the system's VFS.
-  private struct FileState {
+  fileprivate struct FileState {
     var hasChecksums = false
     var skipsMismatch = false
   }
@@ -66,7 +66,7 @@ enum PageChecksums {
   /// The system's VFS, and the methods that replace those of its files.
   ///
   /// Unchecked: it never changes after its creation, and its pointers are valid for the life of the process.
-  private struct System: @unchecked Sendable {
+  struct System: @unchecked Sendable {
     let vfs: UnsafeMutablePointer<sqlite3_vfs>
     /// For database files: the system's methods, and their replacements.
     let systemDatabase: UnsafePointer<sqlite3_io_methods>
@@ -74,21 +74,25 @@ enum PageChecksums {
     /// The same for write-ahead logs.
     let systemLog: UnsafePointer<sqlite3_io_methods>
     let ownLog: UnsafePointer<sqlite3_io_methods>
-    /// Where `FileState` is in the memory of an open file.
+    /// Where `FileState` or `LogState` is in the memory of an open file.
     let stateOffset: Int
 
-    func state(of file: File) -> UnsafeMutablePointer<FileState> {
+    fileprivate func state(of file: File) -> UnsafeMutablePointer<FileState> {
       (UnsafeMutableRawPointer(file) + stateOffset).assumingMemoryBound(to: FileState.self)
+    }
+
+    func logState(of file: File) -> UnsafeMutablePointer<LogState> {
+      (UnsafeMutableRawPointer(file) + stateOffset).assumingMemoryBound(to: LogState.self)
     }
   }
 
   /// Initialised before `registration` makes this VFS the default. Nil if SQLite has no VFS.
-  private static let system: System? = {
+  static let system: System? = {
     guard let vfs = sqlite3_vfs_find(nil), let systemDatabase = methods(of: vfs, forFilesOf: SQLITE_OPEN_MAIN_DB),
       let systemLog = methods(of: vfs, forFilesOf: SQLITE_OPEN_WAL)
     else { return nil }
     var log = systemLog.pointee
-    log.xRead = { PageChecksums.readLog($0, $1, $2, $3) }
+    replaceLogMethods(&log)
     var database = systemDatabase.pointee
     // Version 3 adds memory-mapped reads, which would bypass the check.
     database.iVersion = min(database.iVersion, 2)
@@ -114,7 +118,8 @@ enum PageChecksums {
     let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     vfs.initialize(to: system.vfs.pointee)
     vfs.pointee.pNext = nil
-    vfs.pointee.szOsFile = Int32(system.stateOffset + MemoryLayout<FileState>.stride)
+    let stateBytes = max(MemoryLayout<FileState>.stride, MemoryLayout<LogState>.stride)
+    vfs.pointee.szOsFile = Int32(system.stateOffset + stateBytes)
     vfs.pointee.zName = UnsafePointer(strdup("hansard-checksums"))
     vfs.pointee.xOpen = { PageChecksums.open($1, $2, $3, $4) }
     return sqlite3_vfs_register(vfs, 1)
@@ -137,7 +142,7 @@ enum PageChecksums {
     return methods
   }
 
-  private typealias File = UnsafeMutablePointer<sqlite3_file>
+  typealias File = UnsafeMutablePointer<sqlite3_file>
 
   private static func open(
     _ name: UnsafePointer<CChar>?, _ file: File?, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
@@ -149,6 +154,7 @@ enum PageChecksums {
       system.state(of: file).initialize(to: FileState())
       file.pointee.pMethods = system.ownDatabase
     } else if flags & SQLITE_OPEN_WAL != 0, file.pointee.pMethods == system.systemLog {
+      system.logState(of: file).initialize(to: LogState())
       file.pointee.pMethods = system.ownLog
     }
     return code
@@ -157,19 +163,12 @@ enum PageChecksums {
   /// Reads without verifying the checksum. On a disk error, the system's VFS returns `SQLITE_IOERR_CORRUPTFS`, which
   /// SQLite reports as a damaged database. The file may be intact, so this returns `SQLITE_IOERR_READ` instead, and the
   /// read is tried again.
-  private static func readWithoutChecksum(
+  static func readWithoutChecksum(
     _ methods: UnsafePointer<sqlite3_io_methods>, _ file: File?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32,
     _ offset: sqlite3_int64
   ) -> Int32 {
     let code = methods.pointee.xRead(file, buffer, count, offset)
     return code == ResultCode.SQLITE_IOERR_CORRUPTFS.rawValue ? ResultCode.SQLITE_IOERR_READ.rawValue : code
-  }
-
-  private static func readLog(
-    _ file: File?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32, _ offset: sqlite3_int64
-  ) -> Int32 {
-    guard let system else { return SQLITE_MISUSE }
-    return readWithoutChecksum(system.systemLog, file, buffer, count, offset)
   }
 
   private static func read(
