@@ -18,6 +18,10 @@ package protocol Projection: Sendable {
   /// How long events are collected for one transaction while no reader waits for them, in milliseconds. A reader that
   /// has to wait ends the delay.
   static var gatheringMilliseconds: Int { get }
+  /// While events arrive quickly, they are collected in several such delays, until so many are waiting or so much time has
+  /// passed. A reader that arrives then has to wait until they are applied.
+  static var gatheredEvents: Int { get }
+  static var longestGatheringMilliseconds: Int { get }
 
   /// Whether requests wait until it has applied all events that were durable when they arrived, and writes pause when
   /// it is too far behind. If not, the server becomes ready without it, and its queries return the position that it has
@@ -87,6 +91,8 @@ package enum TableComparison: Sendable {
 extension Projection {
   package static var secretColumns: Set<String> { [] }
   package static var gatheringMilliseconds: Int { 50 }
+  package static var gatheredEvents: Int { 512 }
+  package static var longestGatheringMilliseconds: Int { gatheringMilliseconds }
   package static var isAwaited: Bool { true }
   package static var needsUpkeep: Bool { false }
   package static func prepare(_ database: Database) throws {}

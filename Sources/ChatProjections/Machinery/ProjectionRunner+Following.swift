@@ -215,7 +215,7 @@ extension ProjectionRunner {
       if !P.bulkDeletedRows.isEmpty, turn.leavesRowsToDelete { deletesRows = true }
       // Only one step after each batch, so that a reader waits for at most one step. The deletion still completes,
       // however busy the server is.
-      if deletesRows { deletesRows = try clear(pool) } else if turn.isAll { gather() }
+      if deletesRows { deletesRows = try clear(pool) } else if turn.isAll { gather(after: turn.position) }
     }
     return true
   }
@@ -295,10 +295,12 @@ extension ProjectionRunner {
   }
 
   /// Waits briefly for more events: one transaction for many events costs a fraction of one for each.
-  private func gather() {
-    // The signal of a stop may have been reset.
-    guard nextStart() != nil else { return }
-    hurry.wait(milliseconds: P.gatheringMilliseconds)
+  private func gather(after position: LogPosition) {
+    var gathering = EventGathering(P.self)
+    repeat {
+      // The signal of a stop may have been reset.
+      guard nextStart() != nil, !hurry.wait(milliseconds: gathering.delay) else { return }
+    } while gathering.goesOn(waiting: feed.head.distance(from: position))
   }
 
   /// Nil if the thread should end.

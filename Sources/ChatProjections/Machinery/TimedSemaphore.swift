@@ -18,13 +18,16 @@ final class TimedSemaphore: @unchecked Sendable {
   func reset() { condition.withLock { count = 0 } }
 
   /// Takes one signal, or returns after the timeout.
-  func wait(milliseconds: Int) {
+  /// - Returns: whether there was a signal.
+  @discardableResult
+  func wait(milliseconds: Int) -> Bool {
     let deadline = MonotonicCondition.Deadline(millisecondsFromNow: milliseconds)
-    condition.withLock {
+    return condition.withLock {
       while count == 0 {
-        guard condition.wait(until: deadline) else { return }
+        guard condition.wait(until: deadline) else { return false }
       }
       count -= 1
+      return true
     }
   }
 }

@@ -18,6 +18,8 @@ package struct RoomsProjection: Projection {
   ]
 
   package static let needsUpkeep = true
+  /// Each active room changes about as many pages in one transaction for its events as in one for each.
+  package static let longestGatheringMilliseconds = 250
 
   private var log = WALTruncation()
   private let contents: Contents

@@ -10,6 +10,8 @@ package struct TimelineProjection: Projection {
   package static let schemaVersion = 7
 
   package static let needsUpkeep = true
+  /// Each active room changes about as many pages in one transaction for its events as in one for each.
+  package static let longestGatheringMilliseconds = 250
 
   private var log = WALTruncation()
 

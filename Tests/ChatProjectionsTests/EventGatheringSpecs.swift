@@ -1,0 +1,52 @@
+import Testing
+
+@testable import ChatProjections
+
+@Suite("Gathering events for a transaction")
+struct EventGatheringSpecs {
+  /// The number of delays if so many events arrive in each.
+  private func delays(_ arriving: UInt64, enough: UInt64 = 1_000, longest: Int = 250) -> Int {
+    var gathering = EventGathering(delay: 50, longest: longest, enough: enough)
+    var count: UInt64 = 1
+    while gathering.goesOn(waiting: count * arriving) { count += 1 }
+    return Int(count)
+  }
+
+  @Test("while few events arrive, there is one delay", arguments: [0, 1, EventGathering.busyEvents - 1])
+  func quiet(arriving: UInt64) {
+    #expect(delays(arriving) == 1)
+  }
+
+  @Test("while many arrive, delays follow each other up to the longest time")
+  func busy() {
+    #expect(delays(EventGathering.busyEvents) == 5)
+    #expect(delays(EventGathering.busyEvents, longest: 50) == 1)
+    #expect(delays(EventGathering.busyEvents, longest: 0) == 1)
+    #expect(delays(EventGathering.busyEvents, longest: 249) == 4)
+  }
+
+  @Test("no delay follows when enough events are waiting")
+  func enough() {
+    #expect(delays(400) == 3)
+    #expect(delays(500) == 2)
+    #expect(delays(499) == 3)
+    #expect(delays(1_000) == 1)
+  }
+
+  @Test("when fewer events arrive than before, gathering ends")
+  func ending() {
+    var gathering = EventGathering(delay: 50, longest: 250, enough: 1_000)
+    let goesOn = [100, 100 + EventGathering.busyEvents - 1].map { gathering.goesOn(waiting: $0) }
+    #expect(goesOn == [true, false])
+  }
+
+  @Test("read models that requests seldom wait for gather for longest")
+  func settings() {
+    #expect(EventGathering(IDIndexProjection.self).longest == 2_000)
+    #expect(EventGathering(RoomsProjection.self) == EventGathering(TimelineProjection.self))
+    for projection in Projections.all where projection.isAwaited {
+      let gathering = EventGathering(projection)
+      #expect(gathering.delay <= gathering.longest && gathering.longest <= 2_000, "\(projection.name)")
+    }
+  }
+}
