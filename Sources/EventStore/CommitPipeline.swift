@@ -78,14 +78,13 @@ extension CommitPipeline {
   /// Queues a command. `completion` is called once, on the writer's thread, and must not block.
   /// - Throws: `overloaded`, `closed` or `poisoned`. In these cases `completion` is never called.
   package func submit(_ command: Machine.Command, completion: @escaping Completion) throws(CommitError) {
-    let refusal: CommitError? = condition.withLock {
-      if let reason = state.poison { return .poisoned(reason: reason) }
-      if state.isClosing { return .closed }
-      guard state.queue.count < Self.queueLimit else { return .overloaded }
-      enqueue(.command(command, completion))
-      return nil
+    let mustWake: Result<Bool, CommitError> = condition.withLock {
+      if let reason = state.poison { return .failure(.poisoned(reason: reason)) }
+      if state.isClosing { return .failure(.closed) }
+      guard state.queue.count < Self.queueLimit else { return .failure(.overloaded) }
+      return .success(enqueue(.command(command, completion)))
     }
-    if let refusal { throw refusal }
+    if try mustWake.get() { condition.broadcast() }
   }
 
   /// Decides a command, and returns when everything on which the reply is based is durable.
@@ -112,16 +111,17 @@ extension CommitPipeline {
 
   /// Lets the writer change the machine between two commands, for example to drop what a projection now has.
   package func maintain(_ body: @escaping @Sendable (inout Machine) -> Void) {
-    condition.withLock {
-      if !state.isClosing { enqueue(.maintenance(body)) }
-    }
+    let mustWake = condition.withLock { state.isClosing ? false : enqueue(.maintenance(body)) }
+    if mustWake { condition.broadcast() }
   }
 
   /// Call it only while `condition` is locked.
-  private func enqueue(_ item: Item) {
+  /// - Returns: whether the writer sleeps. Then wake it once the lock is released, because it needs the lock first.
+  private func enqueue(_ item: Item) -> Bool {
     state.queue.append(item)
     arrivals.add(1, ordering: .relaxed)
-    if state.isWaiting { condition.broadcast() }
+    defer { state.isWaiting = false }
+    return state.isWaiting
   }
 
   /// The reason why nothing is written any more; nil while the log is healthy.
@@ -346,6 +346,7 @@ extension CommitPipeline {
 
   private struct State {
     var queue: Deque<Item> = []
+    /// Whether the writer sleeps, and nobody has begun to wake it.
     var isWaiting = false
     var isClosing = false
     var hasEnded = false
