@@ -46,6 +46,17 @@ struct EventOutput {
     }
   }
 
+  /// Writes a message that has only text.
+  mutating func write(subject: UUIDBytes, text: String, shows: @autoclosure () -> [(String, JSONValue)]) {
+    switch purpose {
+    case .payload:
+      self.subject = subject
+      payload = PlainTextPayload.encoded(text)
+    case .fields:
+      fields = shows()
+    }
+  }
+
   /// Writes an event without a payload.
   mutating func write(subject: UUIDBytes? = nil) {
     self.subject = subject

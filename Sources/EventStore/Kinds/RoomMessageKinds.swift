@@ -20,6 +20,9 @@ extension RoomEvent.Messages: KindFamily {
     130, "message.sent", .disclosed,
     write: { event, output in
       guard case .sent(let message, _, _, let content) = event else { return }
+      if let content, content.details == nil {
+        return output.write(subject: message.uuid, text: content.text, shows: .content(content))
+      }
       output.write(
         subject: message.uuid,
         content.map { content in
