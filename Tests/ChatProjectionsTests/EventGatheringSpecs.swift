@@ -42,11 +42,11 @@ struct EventGatheringSpecs {
 
   @Test("read models that requests seldom wait for gather for longest")
   func settings() {
-    #expect(EventGathering(IDIndexProjection.self).longest == 2_000)
+    #expect(EventGathering(IDIndexProjection.self).longest == 1_000)
     #expect(EventGathering(RoomsProjection.self) == EventGathering(TimelineProjection.self))
     for projection in Projections.all where projection.isAwaited {
       let gathering = EventGathering(projection)
-      #expect(gathering.delay <= gathering.longest && gathering.longest <= 2_000, "\(projection.name)")
+      #expect(gathering.delay <= gathering.longest && gathering.longest <= 1_000, "\(projection.name)")
     }
   }
 }

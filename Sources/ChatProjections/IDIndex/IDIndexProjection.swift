@@ -12,8 +12,6 @@ package struct IDIndexProjection: Projection {
   /// The rows are spread over the whole file, so the more of them share a transaction, the fewer pages are written
   /// twice. Readers seldom wait for it, because the writer keeps newer events in memory.
   package static let gatheringMilliseconds = 1_000
-  package static let longestGatheringMilliseconds = 2_000
-  package static let gatheredEvents = 8_192
   package static let secretColumns: Set<String> = [
     "message.fingerprint", "scheduled.fingerprint", "command.fingerprint",
   ]
