@@ -1,5 +1,6 @@
 import ArgumentParser
 import ChatPrimitives
+import ChatProjections
 import ChatProtocol
 import ChatPush
 import EventLog
