@@ -62,9 +62,9 @@ deleteUser                      401       403/serv   403/serv   403/serv   403/s
 listErasures                    401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 getErasure                      401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 listLegalHolds                  401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
-holdUser                        401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+holdUser                        401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   201
 releaseUser                     401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
-holdRoom                        401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+holdRoom                        401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   201
 releaseRoom                     401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 listUserSessions                401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 endUserSessions                 401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
