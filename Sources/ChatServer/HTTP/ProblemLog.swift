@@ -5,7 +5,8 @@ import Synchronization
 
 /// Writes one line to the server's log for each problem that a client gets, so that its `requestId` can be found there. A
 /// client can cause any number of problems, so the lines are limited: for all clients together, and to a fifth of that for
-/// each address, so that one client does not keep the problems of the others out of the log. What was left out is counted.
+/// each address, so that one client does not keep the problems of the others out of the log. The next line says how many were
+/// left out (`leftOut`).
 final class ProblemLog: Sendable {
   /// How many lines can be written at once, and how many per second after that.
   struct Share: Sendable {
@@ -64,13 +65,9 @@ final class ProblemLog: Sendable {
   ) {
     let logger = Self.logger(logger, of: requestID)
     guard logger.logLevel <= .notice, let leftOut = admit(address?.network) else { return }
-    if leftOut > 0 {
-      // This line is about no request.
-      var logger = logger
-      logger[metadataKey: ServerContext.requestIDKey] = nil
-      logger.warning("problem lines were left out", metadata: ["leftOut": "\(leftOut)"])
-    }
-    logger.notice("request rejected", metadata: ["route": "\(route)", "status": "\(status)", "code": "\(code)"])
+    var metadata: Logger.Metadata = ["route": "\(route)", "status": "\(status)", "code": "\(code)"]
+    if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
+    logger.notice("request rejected", metadata: metadata)
   }
 
   private static func logger(_ logger: Logger, of requestID: RequestID?) -> Logger {
