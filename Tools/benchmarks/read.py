@@ -22,6 +22,8 @@ from workloads.writer import Writer
 
 QUICK = {"messages": 5_000, "users": 50, "rooms": 20, "seconds": 2, "rounds": 1, "rate": 20}
 SHARES = (0.5, 0.99, 0.999)
+# Of each room of the generated history.
+MEMBERS = 20
 SEND, PAGE, LIST, BADGE = "send", "page of 30", "list of rooms", "badge"
 SEARCH, PREFIX = "search, any word", "search, one letter"
 DECODE = "only decoded"
@@ -124,12 +126,29 @@ def show_results(found, options):
     goals.show()
 
 
-def parse():
-    parser = argparse.ArgumentParser(prog="Tools/bench read", description=__doc__)
+def add_history_options(parser):
     parser.add_argument("--history", type=pathlib.Path, help="import this chat history; by default one is generated")
     parser.add_argument("--messages", type=int, default=200_000, help="of the generated history")
     parser.add_argument("--users", type=int, default=1_000, help="of the generated history")
     parser.add_argument("--rooms", type=int, default=200, help="of the generated history, each with 20 members")
+
+
+def add_history(world, options):
+    """Imports or generates the history, and returns its texts."""
+    if options.history:
+        texts = Texts.of(options.history)
+        world.import_history(options.history)
+    else:
+        texts = Texts.generated()
+        world.add_random_rooms(options.users, options.rooms, MEMBERS)
+        world.fill(texts, options.messages)
+    print(f"{world.server.head():,} events in the log", flush=True)
+    return texts
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="Tools/bench read", description=__doc__)
+    add_history_options(parser)
     parser.add_argument("--write", type=int, default=5_000, help="messages per second that are written")
     parser.add_argument("--rate", type=int, default=40, help="calls of each kind per second")
     parser.add_argument("--seconds", type=int, default=20, help="of each round, idle and while messages are written")
@@ -141,20 +160,10 @@ def parse():
     return options
 
 
-MEMBERS = 20
-
-
 def main():
     options = parse()
     with ChatWorld() as world:
-        if options.history:
-            texts = Texts.of(options.history)
-            world.import_history(options.history)
-        else:
-            texts = Texts.generated()
-            world.add_random_rooms(options.users, options.rooms, MEMBERS)
-            world.fill(texts, options.messages)
-        print(f"{world.server.head():,} events in the log", flush=True)
+        texts = add_history(world, options)
         search = SearchCopy(world.server.data, pathlib.Path(world.server.data, "search-copy.sqlite"))
         kinds = [*request_kinds(world, texts), *query_kinds(world, texts, search)]
         body = Body(world.targets, texts, LINES_AT_ONCE, seed=3)

@@ -1,5 +1,6 @@
 """Calls at a constant rate, whatever their latencies are."""
 
+import math
 import threading
 import time
 
@@ -20,12 +21,13 @@ class Pace:
     """Calls one kind. A latency counts from when the call was due if all workers were busy then, and otherwise from when it
     began, so that a late timer does not count."""
 
-    def __init__(self, kind, rate, start, seconds):
-        self.kind, self.rate, self.start = kind, rate, start
+    def __init__(self, kind, rate, start, seconds, continues):
+        self.kind, self.rate, self.start, self.continues = kind, rate, start, continues
         self.counted = start + WARM_SECONDS
         self.end = self.counted + seconds
         self.number, self.lock = 0, threading.Lock()
-        self.latencies, self.failure = [], None
+        # When each call was due, and its latency in microseconds.
+        self.calls, self.failures = [], []
         self.threads = [threading.Thread(target=self._work, daemon=True) for _ in range(WORKERS)]
 
     def _next(self):
@@ -34,30 +36,66 @@ class Pace:
             return self.start + self.number / self.rate
 
     def _work(self):
-        try:
-            call = self.kind.open()
-            while not self.failure and (due := self._next()) < self.end:
+        call = None
+        while not self._is_over() and (due := self._next()) < self.end:
+            try:
+                call = call or self.kind.open()
                 wait = due - time.perf_counter()
                 if wait > 0:
                     time.sleep(wait)
                     due = time.perf_counter()
                 call()
                 if due >= self.counted:
-                    self.latencies.append((time.perf_counter() - due) * 1e6)
-        except Exception as error:  # Ends the run: failed requests make it meaningless.
-            self.failure = error
+                    self.calls.append((due, (time.perf_counter() - due) * 1e6))
+            except Exception as error:  # Whoever measures decides what a failed call means.
+                self.failures.append(error)
+                # The connection may be of no more use.
+                call = None
+
+    def _is_over(self):
+        return self.failures and not self.continues
+
+
+class Calls:
+    """Calls several kinds at the same time, a moment after one another, for so many seconds or until the end of a `with`
+    block. If it does not continue after a failed call, a kind is not called any more once one has failed."""
+
+    def __init__(self, kinds, rate, seconds=math.inf, continues=False):
+        start = time.perf_counter()
+        self.paces = [
+            Pace(kind, rate, start + index / len(kinds) / rate, seconds, continues) for index, kind in enumerate(kinds)]
+
+    def __enter__(self):
+        for pace in self.paces:
+            for thread in pace.threads:
+                thread.start()
+        return self
+
+    def __exit__(self, *_):
+        now = time.perf_counter()
+        for pace in self.paces:
+            if pace.end == math.inf:
+                pace.end = now
+            for thread in pace.threads:
+                thread.join()
+
+    @property
+    def failures(self):
+        """The errors of failed calls, by kind."""
+        return {pace.kind.name: pace.failures for pace in self.paces}
+
+    def latencies(self, begin=-math.inf, end=math.inf):
+        """By kind in microseconds, of the calls that were due in this time."""
+        return {
+            pace.kind.name: [latency for due, latency in pace.calls if begin <= due < end] for pace in self.paces}
 
 
 def measure(kinds, rate, seconds):
-    """The latencies of each kind in microseconds. The kinds are called at the same time, a moment after one another."""
-    start = time.perf_counter()
-    paces = [Pace(kind, rate, start + index / len(kinds) / rate, seconds) for index, kind in enumerate(kinds)]
-    for pace in paces:
-        for thread in pace.threads:
-            thread.start()
-    for pace in paces:
-        for thread in pace.threads:
-            thread.join()
-        if pace.failure:
-            raise SystemExit(f"{pace.kind.name} failed: {pace.failure}")
-    return {pace.kind.name: pace.latencies for pace in paces}
+    """The latencies of each kind in microseconds. A failed call ends the benchmark, because it makes the figures
+    meaningless."""
+    with Calls(kinds, rate, seconds) as calls:
+        pass
+    for name, failures in calls.failures.items():
+        if failures:
+            raise SystemExit(f"{name} failed: {failures[0]}")
+    return calls.latencies()
