@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from harness.command import check_data
-from harness.push_kills import Caused, Device, Plan, PushKills, Settled
+from harness.push_kills import Caused, Device, Plan, PushKills
 from harness.push_phones import Arrival, PushServices
+from harness.push_settled import Settled
 from harness.push_webhook import WebhookService
 
 PLAN = Plan(kills=5, notifications=600, devices=60, seed=46)

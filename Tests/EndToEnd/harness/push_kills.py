@@ -18,19 +18,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-import requests
-
 from .client import Api, new_id
 from .command import audit, settle
 from .push_phones import Arrival, PushServices
+from .push_settled import Settled, recorded
 from .push_webhook import WebhookService
+from .retrying import PATIENCE_SECONDS, RetryingClient
 from .server import Server
 
 USERS_OF_ROOM, ROOMS_OF_USER = 4, 2
 REGISTERING_THREADS = 4
-# Every wait is for a condition, and fails after this time without progress.
-PATIENCE_SECONDS = 120
-REQUEST_SECONDS = 30
 POLL_SECONDS = 0.005
 # How long services take to respond, in seconds.
 LATENCY_SECONDS = (0.005, 0.04)
@@ -70,21 +67,6 @@ class Chat:
     newest: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass
-class Settled:
-    """The notifications with a recorded outcome at some time."""
-
-    through: int = 0
-    single: set[tuple[int, str, str]] = field(default_factory=set)
-    # Those of them that were not sent because a later one replaced them.
-    replaced: set[tuple[int, str, str]] = field(default_factory=set)
-    # Those that were not sent because the user had read the message, with the position of the event that says so.
-    read: dict[tuple[int, str, str], int] = field(default_factory=dict)
-
-    def has(self, position: int, device: Device) -> bool:
-        return position <= self.through or (position, device.user, device.id) in self.single
-
-
 @dataclass(frozen=True)
 class Caused:
     """A notification that an event in the log causes."""
@@ -113,6 +95,7 @@ class PushKills:
 
     def __post_init__(self):
         self.source = random.Random(self.plan.seed)
+        self.client = RetryingClient(self.server)
         self.began = time.monotonic()
         # Each arrival, with the number of kills before it.
         self.arrived: list[tuple[int, Arrival]] = []
@@ -126,7 +109,6 @@ class PushKills:
         # All notifications that events in the log cause, by position and token.
         self.caused: dict[tuple[int, str], Caused] = {}
         self.work: queue.Queue = queue.Queue()
-        self.of_thread = threading.local()
         self.latency = random.Random(self.source.random())
 
     def perform(self) -> None:
@@ -185,7 +167,7 @@ class PushKills:
         user, kind = wanted
         token, body = self.services.registration(kind)
         id = new_id()
-        self._request("PUT", f"/v1/devices/{id}", user, body)
+        self.client.request("PUT", f"/v1/devices/{id}", user, body)
         return Device(user, id, kind, token)
 
     def _plan_message(self) -> None:
@@ -197,46 +179,22 @@ class PushKills:
             room = self.source.choice(list(self.chat.rooms))
             self.work.put(("read", room, self.source.choice(self.chat.rooms[room]), new_id()))
 
-    # MARK: Requests, repeated while the server is down
+    # MARK: Requests
 
     def _write(self) -> None:
         while (item := self.work.get()) is not None:
             action, room, user, id = item
             if action == "send":
                 path = f"/v1/rooms/{room}/messages/{id}"
-                position = self._request("PUT", path, user, {"text": "The kettle is on."})["position"]
+                position = self.client.request("PUT", path, user, {"text": "The kettle is on."})["position"]
                 self.chat.newest[room] = id
                 self.required |= {
                     (position, device.token) for member in self.chat.rooms[room] if member != user
                     for device in self.chat.devices[member]}
             elif room in self.chat.newest:
-                self._request(
+                self.client.request(
                     "PUT", f"/v1/rooms/{room}/read-marker", user, {"messageId": self.chat.newest[room]}, key=id)
             self.counts[action] += 1
-
-    def _request(self, method: str, path: str, user: str, body: dict | None = None, key: str | None = None) -> dict:
-        headers = {"Authorization": f"Bearer {self.server.token}", "Hansard-Act-As": user}
-        if key:
-            headers["Idempotency-Key"] = key
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while True:
-            try:
-                response = self._session().request(
-                    method, self.server.url + path, json=body, headers=headers, timeout=REQUEST_SECONDS)
-                if response.status_code < 300:
-                    return response.json()
-                assert response.status_code == 503, f"{method} {path}: {response.status_code} {response.text[:400]}"
-            except requests.RequestException:
-                pass
-            assert time.monotonic() < deadline, f"{method} {path} is not possible in {PATIENCE_SECONDS} s"
-            time.sleep(POLL_SECONDS)
-
-    def _session(self) -> requests.Session:
-        """The connection of this thread."""
-        if not hasattr(self.of_thread, "session"):
-            self.of_thread.session = requests.Session()
-            self.of_thread.session.trust_env = False
-        return self.of_thread.session
 
     # MARK: Arrivals and kills
 
@@ -248,24 +206,10 @@ class PushKills:
         self.server.kill()
         # What the server sent before the kill may still be on its way to the services.
         self._wait(lambda: self.services.open_connections == 0, "connections of the killed server stay open")
-        self.settled.append(self._recorded())
+        self.settled.append(recorded(self.server.data))
         self.kills += 1
         self.services.expect_restart()
         self.server.start()
-
-    def _recorded(self) -> Settled:
-        """The outcomes in the log."""
-        settled = Settled()
-        for row in audit(self.server.data, "--type", "push.outcomes-recorded"):
-            settled.through = max(settled.through, row["detail"]["settledThrough"])
-            for outcome in row["detail"]["outcomes"]:
-                notification = (outcome["position"], outcome["user"], outcome["device"])
-                settled.single.add(notification)
-                if outcome.get("reason") == "replaced":
-                    settled.replaced.add(notification)
-                if outcome.get("reason") == "already_read":
-                    settled.read[notification] = row["position"]
-        return settled
 
     def _all_caused(self) -> dict[tuple[int, str], Caused]:
         """The notifications that the messages and markers in the log cause. No event names the device that caused it,
@@ -311,7 +255,7 @@ class PushKills:
         self.problems += self.services.faults
         self.server.stop()
         self._check_kinds()
-        settled = self._recorded()
+        settled = recorded(self.server.data)
         self._check_replaced(settled.replaced)
         self._check_read(settled.read)
         self._check_repeats()
@@ -322,7 +266,7 @@ class PushKills:
         missing = set(self.caused) - delivered
         if not missing:
             return missing
-        settled = self._recorded()
+        settled = recorded(self.server.data)
         return missing - {
             (position, device.token) for position, user, id in settled.replaced | set(settled.read)
             for device in self.chat.devices[user] if device.id == id}
@@ -387,7 +331,7 @@ class PushKills:
                 last[arrived.token] = arrived.badge
         wrong = []
         for user, devices in self.chat.devices.items():
-            badge = self._request("GET", "/v1/badge", user)["unreadCount"]
+            badge = self.client.request("GET", "/v1/badge", user)["unreadCount"]
             for device in devices:
                 # A device that never got a notification shows no badge.
                 shown = last.get(device.token, 0)
@@ -405,6 +349,7 @@ class PushKills:
             self.counts[f"by {first.service}"] += 1
             self.counts[f"of {first.kind}"] += 1
             for (kills, one), (later_kills, other) in zip(arrivals, arrivals[1:]):
+                device = self.by_token[one.token]
                 name = f"{key[:12]} ({one.kind} at {one.position}, {one.service})"
                 if (other.token, other.position, other.identity) != (first.token, first.position, first.identity):
                     self.problems.append(f"{name} arrives as {first.identity} and as {other.identity}")
@@ -414,7 +359,7 @@ class PushKills:
                     self.counts["late"] += 1
                 elif kills == later_kills:
                     self.problems.append(f"{name} arrives twice without a kill between")
-                elif self.settled[later_kills - 1].has(one.position, self.by_token[one.token]):
+                elif self.settled[later_kills - 1].has(one.position, device.user, device.id):
                     self.problems.append(f"{name} arrives again although its outcome was in the log")
                 else:
                     self.counts["repeats"] += 1
