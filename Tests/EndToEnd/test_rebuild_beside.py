@@ -1,9 +1,8 @@
 """Read models are rebuilt beside the running server: nobody notices, and nothing is lost when it is killed."""
 
-import random
 import shutil
 import threading
-import time
+from dataclasses import replace
 
 import pytest
 import requests
@@ -12,11 +11,14 @@ from harness.client import new_id
 from harness.command import check_data, hansard
 from harness.contract import contract
 from harness.people import World
-from harness.read_models import lines, read_model_names, until_ready
+from harness.push_settled import Settled
+from harness.read_models import lines, read_model, read_model_names, until_ready
+from harness.rebuild_kills import PROJECTIONS, UNFINISHED, Files, Notification, Plan, RebuildKills, phase_of
+from harness.server import Server
 from harness.waiting import wait_until
 
-PROJECTIONS = "/v1/admin/projections"
-KILLS = 12
+# `Tools/rebuild-kills` does the same with more kills and messages.
+PLAN = Plan(kills=12, messages=8_000, seed=48)
 # More than the number of events from which a file is built at once.
 LONG_LOG = 40_000
 
@@ -41,12 +43,12 @@ def rebuild(world: World, name: str) -> dict:
     return wait_until(ended, f"the rebuild of {name} does not end")
 
 
-def unfinished(world: World) -> list[str]:
-    return [file.name for file in (world.server.data / "views").iterdir() if ".rebuild" in file.name]
+def unfinished(server: Server) -> list[str]:
+    return Files(server.data).unfinished
 
 
-def generations(world: World, name: str) -> list[str]:
-    return sorted(file.name for file in (world.server.data / "views").glob(f"{name}-v*.sqlite"))
+def generations(server: Server, name: str) -> list[int]:
+    return Files(server.data).generations(name)
 
 
 @pytest.fixture
@@ -114,10 +116,9 @@ def test_nobody_notices_a_rebuild_of_every_read_model(filled):
     assert sent
     until_ready(world.server)
     for name in read_model_names():
-        wait_until(lambda: len(generations(world, name)) == 1, f"the old file of {name} stays")
-        assert generations(world, name)[0].endswith("-2.sqlite")
+        wait_until(lambda: generations(world.server, name) == [2], f"the old file of {name} stays")
         assert state_of(world, name)["rebuild"]["state"] == "complete"
-    assert not unfinished(world)
+    assert not unfinished(world.server)
     hansard("replay", "--data", world.server.data, "--verify")
     world.server.restart()
     assert anna.texts(room)[-1] == sent[-1]["text"]
@@ -147,7 +148,7 @@ def test_a_rebuild_records_nothing_and_can_be_cancelled(filled):
     ended = wait_until(
         lambda: state_of(world, "search")["rebuild"]["state"] in ("cancelled", "complete"), "it is not cancelled")
     assert ended
-    wait_until(lambda: not unfinished(world), "the unfinished file stays")
+    wait_until(lambda: not unfinished(world.server), "the unfinished file stays")
     assert rebuild(world, "search")["state"] == "complete"
     assert world.head == head
     # Nothing is running any more.
@@ -155,24 +156,59 @@ def test_a_rebuild_records_nothing_and_can_be_cancelled(filled):
     anna.get("/v1/search?q=biscuit")
 
 
-def test_a_kill_during_a_rebuild_loses_nothing(filled):
+def test_kills_during_rebuilds_lose_nothing(pushing, sink):
+    run = RebuildKills(pushing, sink, PLAN)
+    run.perform()
+    assert not run.problems, run.report()
+    assert run.kills == PLAN.kills and run.sent
+    # The kills came at different phases.
+    assert len({phase for _, phase in run.hits} & set(UNFINISHED)) > 1, run.hits
+
+
+# MARK: The check of the kills
+
+FIRST = Notification(0, "k1", 7, "ben", "phone")
+
+
+@pytest.mark.parametrize(("second", "settled", "problem"), [
+    (replace(FIRST, kills=1), Settled(), None),
+    (replace(FIRST, kills=1), Settled(through=6), None),
+    (replace(FIRST, kills=1), Settled(through=7), "although its outcome was in the log"),
+    (replace(FIRST, kills=1), Settled(single={(7, "ben", "phone")}), "although its outcome was in the log"),
+    (FIRST, Settled(), "arrives twice without a kill"),
+])
+def test_each_wrong_repeat_of_a_notification_is_found(tmp_path, second, settled, problem):
+    run = RebuildKills(Server(tmp_path / "data"), None, PLAN)
+    run.notifications, run.settled = [FIRST, second], [settled]
+    run._check_notifications()
+    assert [problem in found for found in run.problems] == ([True] if problem else [])
+
+
+def test_lost_messages_and_leftover_files_are_found(filled):
     world, anna, _, room = filled
-    chance = random.Random(48)
-    for _ in range(KILLS):
-        sent = anna.send(room, "before the kill")
-        for name in read_model_names():
-            world.admin.post(rebuild_path(name), expect=202)
-        time.sleep(chance.uniform(0, 1.5))
-        world.server.kill()
-        world.server.start()
-        assert not unfinished(world)
-        assert all(len(generations(world, name)) == 1 for name in read_model_names())
-        assert anna.texts(room)[-1] == "before the kill"
-        assert anna.get(room.message(sent["id"]))["position"] == sent["position"]
-    until_ready(world.server)
-    hansard("replay", "--data", world.server.data, "--verify")
-    world.server.stop()
-    check_data(world.server.data)
+    run = RebuildKills(world.server, None, PLAN)
+    run.world, run.names = world, read_model_names()
+    sent = anna.send(room, "Tea is ready.")
+    run._check_messages(anna, room, {sent["id"]: sent["position"]})
+    for lost in ({new_id(): sent["position"]}, {sent["id"]: sent["position"] + 1}):
+        with pytest.raises(AssertionError, match="1 of 1 acknowledged messages are missing or moved"):
+            run._check_messages(anna, room, lost)
+    newest = dict.fromkeys(run.names, 1)
+    run._check_files(newest)
+    with pytest.raises(AssertionError, match="ids has the generations"):
+        run._check_files(newest | {"ids": 2})
+    (read_model(world.server, "ids").parent / "ids-v1.sqlite.rebuild").touch()
+    with pytest.raises(AssertionError, match="unfinished files are left"):
+        run._check_files(newest)
+
+
+@pytest.mark.parametrize(("generations", "is_unfinished", "said", "phase"), [
+    ([1], False, None, "not begun"), ([1], True, None, "building"), ([1], True, "following", "following"),
+    ([1], True, "switching", "switching"), ([1, 2], False, "following", "switching"),
+    ([1, 2], False, "complete", "switching"), ([2], False, "following", "complete"),
+])
+def test_the_files_show_the_phase_of_a_kill(generations, is_unfinished, said, phase):
+    assert phase_of(generations, 1, is_unfinished, said) == phase
 
 
 def test_read_models_of_a_long_log_are_built_at_the_start(own_server):
@@ -206,9 +242,8 @@ def test_read_models_of_a_long_log_are_built_at_the_start(own_server):
     until_ready(own_server)
     # The file without rows, in whose place it was built, is removed a little later.
     wait_until(
-        lambda: [name.count("-") for name in generations(world, "search")] == [2],
-        "the search index was not built beside an empty file")
-    assert [name.count("-") for name in generations(world, "rooms")] == [1]
+        lambda: generations(own_server, "search") == [2], "the search index was not built beside an empty file")
+    assert generations(own_server, "rooms") == [1]
     hansard("replay", "--data", own_server.data, "--verify")
     own_server.stop()
     check_data(own_server.data)
