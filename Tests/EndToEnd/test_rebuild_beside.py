@@ -18,7 +18,7 @@ from harness.server import Server
 from harness.waiting import wait_until
 
 # `Tools/rebuild-kills` does the same with more kills and messages.
-PLAN = Plan(kills=12, messages=8_000, seed=48)
+PLAN = Plan(kills=10, messages=8_000, seed=48)
 # More than the number of events from which a file is built at once.
 LONG_LOG = 40_000
 
@@ -197,9 +197,11 @@ def test_lost_messages_and_leftover_files_are_found(filled):
     run._check_files(newest)
     with pytest.raises(AssertionError, match="ids has the generations"):
         run._check_files(newest | {"ids": 2})
-    (read_model(world.server, "ids").parent / "ids-v1.sqlite.rebuild").touch()
-    with pytest.raises(AssertionError, match="unfinished files are left"):
-        run._check_files(newest)
+    folder = read_model(world.server, "ids").parent
+    for suffix, problem in (("aside", "the server found files damaged"), ("rebuild", "unfinished files are left")):
+        (folder / f"ids-v1.sqlite.{suffix}").touch()
+        with pytest.raises(AssertionError, match=problem):
+            run._check_files(newest)
 
 
 @pytest.mark.parametrize(("generations", "is_unfinished", "said", "phase"), [

@@ -3,7 +3,7 @@
 - No acknowledged message is missing, and none has moved. Some are sent one by one all the time, others in a burst of bulk
   ingest.
 - Every read model answers, and no row of any differs from the log. So no file is served that is not complete.
-- No unfinished file is left, and each read model has one file.
+- No unfinished file is left, each read model has one file, and none was damaged.
 - A notification arrives again only if its outcome was not in the log at the kill between.
 """
 
@@ -93,6 +93,11 @@ class Files:
     @property
     def unfinished(self) -> list[str]:
         return [file.name for file in self.folder.iterdir() if ".rebuild" in file.name]
+
+    @property
+    def aside(self) -> list[str]:
+        """Files that the server found damaged."""
+        return [file.name for file in self.folder.iterdir() if ".aside" in file.name]
 
     def generations(self, name: str) -> list[int]:
         """`rooms-v10.sqlite` is the first generation, `rooms-v10-2.sqlite` the second."""
@@ -288,6 +293,7 @@ class RebuildKills:
 
     def _check_files(self, newest: dict[str, int]) -> None:
         assert not self.files.unfinished, f"unfinished files are left: {self.files.unfinished}"
+        assert not self.files.aside, f"the server found files damaged and built new ones: {self.files.aside}"
         for name in self.names:
             found = self.files.generations(name)
             assert found == [newest[name]], f"{name} has the generations {found}, not the newest complete one {newest[name]}"
