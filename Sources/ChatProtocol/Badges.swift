@@ -17,7 +17,7 @@ public struct Badge: ResponseObject {
   }
 }
 
-/// `GET /v1/badge/explain`: the rooms that make up `unreadCount` of the badge, latest activity first.
+/// `GET /v1/badge/explain`: the rooms and messages that make up `unreadCount` of the badge, latest activity first.
 public struct BadgeExplanation: ListObject {
   /// The same as `unreadCount` of `GET /v1/badge`.
   public var badge: Int
@@ -41,25 +41,38 @@ public struct BadgeRoom: Codable, Sendable, Hashable {
   public var name: String
   public var unreadCount: Int
   public var mentionCount: Int
-  /// The first unread message. Null if the room was deleted while the server created the response.
+  /// The first of `messages`. Null if the caller lost access to the room while the server created the response.
   @Nullable public var firstUnread: UnreadMessage?
+  /// The first messages that are counted in `unreadCount`, oldest first.
+  public var messages: [UnreadMessage]
+  /// Whether more messages are counted than `messages` has.
+  public var more: Bool
 
-  public init(roomId: RoomID, name: String, unreadCount: Int, mentionCount: Int, firstUnread: UnreadMessage?) {
+  public init(
+    roomId: RoomID, name: String, unreadCount: Int, mentionCount: Int, firstUnread: UnreadMessage?,
+    messages: [UnreadMessage], more: Bool
+  ) {
     self.roomId = roomId
     self.name = name
     self.unreadCount = unreadCount
     self.mentionCount = mentionCount
     self.firstUnread = firstUnread
+    self.messages = messages
+    self.more = more
   }
 }
 
 /// An unread message.
 public struct UnreadMessage: Codable, Sendable, Hashable {
   public var messageId: MessageID
+  public var senderId: UserID
   public var sentAt: Timestamp
+  public var position: LogPosition
 
-  public init(messageId: MessageID, sentAt: Timestamp) {
+  public init(messageId: MessageID, senderId: UserID, sentAt: Timestamp, position: LogPosition) {
     self.messageId = messageId
+    self.senderId = senderId
     self.sentAt = sentAt
+    self.position = position
   }
 }

@@ -40,6 +40,12 @@ enum OrdinalSet {
   /// The ordinal's bit in its bitmap.
   static func bit(of ordinal: UInt64) -> UInt64 { 1 << (ordinal % fanout) }
 
+  /// The elements among the 64 ordinals of a bucket of level 0.
+  static func bitmap(_ bucket: UInt64, of owner: OrdinalOwner, _ database: Database) throws -> UInt64 {
+    try CachedStatement(database, "SELECT value FROM ordinalSet WHERE owner = ? AND level = 0 AND bucket = ?")
+      .first(owner.bytes, bucket) { try $0.bits() } ?? 0
+  }
+
   /// The number of elements up to and including `ordinal`.
   static func count(through ordinal: UInt64, of owner: OrdinalOwner, _ database: Database) throws -> UInt64 {
     let end = ordinal + 1
@@ -177,8 +183,7 @@ struct BufferedOrdinalSet {
   }
 
   private func stored(_ bucket: UInt64, _ database: Database) throws -> UInt64 {
-    try CachedStatement(database, "SELECT value FROM ordinalSet WHERE owner = ? AND level = 0 AND bucket = ?")
-      .first(owner.bytes, bucket) { try $0.bits() } ?? 0
+    try OrdinalSet.bitmap(bucket, of: owner, database)
   }
 
   /// Deletes the row of a bucket that has become empty, so that the rows do not depend on how events were divided into

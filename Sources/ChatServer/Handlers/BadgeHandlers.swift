@@ -20,10 +20,10 @@ struct BadgeHandlers: Sendable {
     let cursors = PageCursors(.badgeRooms, of: user, in: chat.logIdentity)
     let (page, messages, position) = try await chat.badgeRooms(
       of: user, after: cursors.position(in: context.cursor()), limit: context.limit())
-    return try await JSONBody.page(of: page.rooms.count) {
+    return try await JSONBody.page(of: messages.values.reduce(page.rooms.count) { $0 + $1.count }) {
       BadgeExplanation(
         badge: Int(clamping: page.badge.unread),
-        rooms: page.rooms.map { BadgeRoom($0, firstUnread: messages[$0.room]) },
+        rooms: page.rooms.map { BadgeRoom($0, messages[$0.room] ?? []) },
         nextCursor: page.next.map { cursors.cursor(at: $0.value) }, position: position)
     }
   }
@@ -38,10 +38,13 @@ extension Badge {
 }
 
 extension BadgeRoom {
-  fileprivate init(_ row: ChatProjections.BadgeRoom, firstUnread: MessageRow?) {
+  fileprivate init(_ row: ChatProjections.BadgeRoom, _ messages: [UnreadMessageRow]) {
+    let messages = messages.map {
+      UnreadMessage(messageId: $0.id, senderId: $0.sender, sentAt: $0.sentAt, position: $0.position)
+    }
     self.init(
       roomId: row.room, name: row.name, unreadCount: Int(clamping: row.unreadCount),
-      mentionCount: Int(clamping: row.mentionCount),
-      firstUnread: firstUnread.map { UnreadMessage(messageId: $0.id, sentAt: $0.sentAt) })
+      mentionCount: Int(clamping: row.mentionCount), firstUnread: messages.first, messages: messages,
+      more: row.unreadCount > UInt64(messages.count))
   }
 }

@@ -51,18 +51,18 @@ extension ChatService {
     return try await rooms(upTo: position) { (try $0.badges(of: user, at: now), try $0.checkpoint().position) }
   }
 
-  /// A page of the rooms that make up the badge, and the first unread message of each. A room has none if it was deleted
-  /// meanwhile.
+  /// A page of the rooms that make up the badge, and the first unread messages of each, oldest first. A room has none if it
+  /// was deleted, or the user left it, meanwhile.
   package func badgeRooms(
     of user: UserID, after cursor: LogPosition?, limit: Int
-  ) async throws(ServiceError) -> (page: BadgeRoomPage, firstUnread: [RoomID: MessageRow], position: LogPosition) {
+  ) async throws(ServiceError) -> (page: BadgeRoomPage, messages: [RoomID: [UnreadMessageRow]], position: LogPosition) {
     let now = now()
     let (page, position) = try await rooms { rooms in
       (try rooms.badgeRooms(of: user, at: now, after: cursor, limit: limit), try rooms.checkpoint().position)
     }
     let messages = try await timeline(upTo: position) { timeline in
-      try page.rooms.reduce(into: [RoomID: MessageRow]()) { found, room in
-        found[room.room] = try timeline.message(room.firstUnread, of: room.room, for: user)
+      try page.rooms.reduce(into: [RoomID: [UnreadMessageRow]]()) { found, room in
+        found[room.room] = try timeline.unreadMessages(room.firstUnread, of: room.room, for: user)
       }
     }
     return (page, messages, position)
