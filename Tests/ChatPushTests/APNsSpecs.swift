@@ -153,7 +153,7 @@ enum Expected: Sendable, Hashable {
       case .rejected: .rejected
       case .failed: .failed
       case .providerPaused: .paused
-      case .providerStopped: .stopped
+      case .keyRefused, .providerStopped: .stopped
       }
   }
 

@@ -11,7 +11,7 @@ struct ProviderGateSpecs {
   @Test("is open while the provider runs, even if single notifications fail")
   func running() {
     var gate = ProviderGate()
-    for signal: ProviderGate.Signal in [.reached, .failed, .none] {
+    for signal: ProviderGate.Signal in [.accepted, .reached, .failed, .none] {
       #expect(gate.opening(at: start) == .open)
       let isTrial = gate.begin()
       #expect(!isTrial)
@@ -24,7 +24,7 @@ struct ProviderGateSpecs {
     var gate = ProviderGate()
     #expect(gate.end(isTrial: false, .paused(reason: "429", for: .seconds(30)), at: start) == .paused(reason: "429"))
     #expect(gate.opening(at: at(29.9)) == .at(at(30)))
-    #expect(gate.end(isTrial: false, .reached, at: at(1)) == nil, "an attempt from before the pause does not end it")
+    #expect(gate.end(isTrial: false, .accepted, at: at(1)) == nil, "an attempt from before the pause does not end it")
     #expect(gate.opening(at: at(30)) == .open)
     let isTrial = gate.begin()
     #expect(isTrial)
@@ -82,6 +82,20 @@ struct ProviderGateSpecs {
     #expect(gate.opening(at: at(240)) == .open)
     _ = gate.begin()
     #expect(gate.end(isTrial: true, .reached, at: at(240)) == .recovered)
+  }
+
+  @Test("a refused key is reported once, delays no other device, and is right when a notification is accepted")
+  func keyRefused() {
+    var gate = ProviderGate()
+    #expect(gate.end(isTrial: false, .keyRefused(reason: "403"), at: start) == .stopped(reason: "403"))
+    for signal: ProviderGate.Signal in [.keyRefused(reason: "401"), .reached, .failed, .none] {
+      #expect(gate.opening(at: start) == .open && !gate.isClosed)
+      let isTrial = gate.begin()
+      #expect(!isTrial)
+      #expect(gate.end(isTrial: false, signal, at: start) == nil && gate.state == .stopped(reason: "403"))
+    }
+    #expect(gate.end(isTrial: false, .accepted, at: start) == .recovered && gate.state == .running)
+    #expect(gate.end(isTrial: false, .keyRefused(reason: "403"), at: start) == .stopped(reason: "403"))
   }
 
   @Test("a trial that sent nothing is followed by another at once, so that expired notifications do not wait")

@@ -6,10 +6,10 @@ import json
 import pytest
 
 from harness.certificates import Authority
-from harness.client import new_id
+from harness.client import Api, new_id
 from harness.people import World
 from harness.push_outcomes import (
-    DEAD, DELIVERED, REJECTED, arrives, attempts, comes_to, invalidated, outcomes, provider, responses, silence)
+    DEAD, DELIVERED, REJECTED, arrives, attempts, becomes, comes_to, invalidated, outcomes, provider, responses, silence)
 from harness.push_phones import CHROME, FIREFOX, WEB_PUSH
 from harness.push_service import DROP, RESET, SILENCE, Reply
 from harness.push_webpush import WebPushes
@@ -134,6 +134,67 @@ def test_each_status_has_its_effect(notifying, services):
     for status in RETRIED_STATUSES:
         one, other = attempts(services, phones[status], first)
         assert one.identity == other.identity and other.time - one.time >= 1, "Retry-After is not obeyed"
+    assert provider(notifying, "webPush")["state"] == "running"
+
+
+# The key is probably wrong if it was refused for so many subscriptions and accepted for none.
+REFUSALS = 8
+WAITING = ("waiting", None)
+
+
+def refused(server, services, status: int):
+    """Anna, Ben's browsers whose push services refuse the key, a room, and a message after which Web Push is stopped."""
+    anna, ben = World(server).users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    phones = [services.phone(ben, WEB_PUSH, number % 2) for number in range(REFUSALS)]
+    services.browsers.respond = lambda push: status
+    first = anna.send(room, "first")
+    detail = becomes(server, "webPush", "stopped")["detail"]
+    assert str(status) in detail and "push.webPush.keyFile" in detail
+    assert detail in server.tail(), "the server's log does not say it"
+    assert Api(server).get("/readyz")["status"] == "degraded"
+    return anna, ben, phones, room, first
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_wrong_key_stops_web_push_and_its_notifications_are_kept(notifying, services, status):
+    anna, _, phones, room, first = refused(notifying, services, status)
+    given_up = [REJECTED] * (REFUSALS - 1) + [WAITING]
+    wait_until(lambda: sorted(outcomes(notifying, first).values()) == given_up, "not all but one are given up")
+    sent = [anna.send(room, f"{number}") for number in range(20)]
+    # Each browser that does not wait yet is tried once more.
+    count = 2 * REFUSALS - 1
+    wait_until(lambda: len(services.arrivals()) == count, "not every browser is tried")
+    for event in (sent[0], sent[-1]):
+        assert set(outcomes(notifying, event).values()) == {WAITING}
+    assert len(services.arrivals()) == count
+    services.browsers.respond = lambda push: None
+    services.expect_restart()
+    notifying.restart()
+    for event in (sent[0], sent[-1]):
+        comes_to(notifying, event, {phone: DELIVERED for phone in phones})
+    for phone in phones:
+        kept = [one.position for one in services.delivered(phone.token) if one.position != first["position"]]
+        assert kept == [event["position"] for event in sent], "not in order, or not once"
+    assert sorted(outcomes(notifying, first).values()) == [REJECTED] * (REFUSALS - 1) + [DELIVERED]
+    assert provider(notifying, "webPush")["state"] == "running"
+
+
+def test_a_browser_that_accepts_the_key_is_notified_at_once_and_web_push_works_again(notifying, services):
+    anna, ben, phones, room, _ = refused(notifying, services, 403)
+    accepting = services.phone(ben, WEB_PUSH)
+    services.browsers.respond = lambda push: None if push.token == accepting.token else 403
+    arrives(services, accepting, anna.send(room, "second"))
+    becomes(notifying, "webPush", "running")
+
+
+def test_wrong_subscriptions_do_not_stop_web_push_once_the_key_was_accepted(notifying, services):
+    anna, ben, accepting, room = talking(notifying, services)
+    arrives(services, accepting, anna.send(room, "first"))
+    phones = [services.phone(ben, WEB_PUSH) for _ in range(REFUSALS + 1)]
+    services.browsers.respond = lambda push: None if push.token == accepting.token else 403
+    sent = anna.send(room, "second")
+    comes_to(notifying, sent, {phone: REJECTED for phone in phones} | {accepting: DELIVERED})
     assert provider(notifying, "webPush")["state"] == "running"
 
 

@@ -147,7 +147,7 @@ struct DispatchLoop {
     switch change {
     case .stopped(let reason):
       dispatcher.logger.error(
-        "a push provider is stopped; its notifications wait, and the server tries one each minute",
+        "a push provider is stopped; its notifications wait, and the server tries again",
         metadata: ["provider": "\(provider.name)", "reason": "\(reason)"])
     case .paused(let reason):
       dispatcher.logger.warning(

@@ -37,11 +37,15 @@ struct ProviderGate {
   enum Signal: Sendable, Hashable {
     /// Nothing was sent.
     case none
-    /// The provider handled the notification, whether it accepted it or not.
+    /// The provider accepted the notification.
+    case accepted
+    /// The provider handled the notification, but did not accept it.
     case reached
     case failed
     case paused(reason: String, for: Duration)
     case stopped(reason: String)
+    /// The provider refused the key for so many devices that the key is probably wrong.
+    case keyRefused(reason: String)
   }
 
   /// What an operator has to know.
@@ -52,6 +56,11 @@ struct ProviderGate {
   }
 
   private(set) var state = State.running
+  /// Whether it is stopped because of `Signal.keyRefused`. Then it stays open: each device waits by itself, and others may
+  /// show that the key is right.
+  private var isKeyRefused = false
+  /// Whether only trials may begin.
+  var isClosed: Bool { state != .running && !isKeyRefused }
   /// When the next trial of a paused or stopped provider may begin.
   private var tryingDue: Instant?
   private var isTrying = false
@@ -71,7 +80,7 @@ struct ProviderGate {
 
   /// Whether an attempt may begin.
   mutating func opening(at now: Instant) -> Opening {
-    if state != .running {
+    if isClosed {
       if isTrying { return .trying }
       if let tryingDue, tryingDue > now { return .at(tryingDue) }
     }
@@ -96,7 +105,7 @@ struct ProviderGate {
   /// - Returns: whether the attempt is a trial. Pass it to `end`.
   mutating func begin() -> Bool {
     if requestsPerSecond != nil { allowance -= 1 }
-    guard state != .running else { return false }
+    guard isClosed else { return false }
     isTrying = true
     return true
   }
@@ -108,16 +117,21 @@ struct ProviderGate {
     case .none:
       if requestsPerSecond != nil { allowance += 1 }
       return nil
-    case .reached:
-      // An attempt that began before the pause does not show that the provider works again.
-      guard isTrial, state != .running else { return nil }
-      (state, pauses) = (.running, 0)
+    case .accepted, .reached:
+      // An attempt that began before the pause does not show that the provider works again. A refused key is right only if a
+      // notification is accepted.
+      guard isKeyRefused ? signal == .accepted : isTrial && state != .running else { return nil }
+      (state, pauses, isKeyRefused) = (.running, 0, false)
       return .recovered
     case .failed:
       if isTrial { postponeTrial(at: now) }
       return nil
     case .paused(let reason, let duration): return pause(isTrial: isTrial, reason, for: duration, at: now)
     case .stopped(let reason): return stop(isTrial: isTrial, reason, at: now)
+    case .keyRefused(let reason):
+      guard state == .running else { return nil }
+      (state, isKeyRefused) = (.stopped(reason: reason), true)
+      return .stopped(reason: reason)
     }
   }
 

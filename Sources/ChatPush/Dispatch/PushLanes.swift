@@ -65,7 +65,7 @@ struct PushLanes {
   }
   /// The providers that take no notifications now.
   var closed: Set<ProviderName> {
-    Set(lanes.lazy.filter { $0.gate.state != .running }.compactMap(\.provider))
+    Set(lanes.lazy.filter { $0.gate.isClosed }.compactMap(\.provider))
   }
 
   // MARK: - Taking notifications from the outbox

@@ -74,7 +74,7 @@ extension PushDispatcher {
   private func attempt(_ notification: PushNotification) async -> FinishedAttempt {
     let provider = ProviderName(notification.token.provider, notification.apnsEnvironment)
     switch await sender.send(notification) {
-    case .delivered: return FinishedAttempt(.settled(.delivered), from: provider, .reached)
+    case .delivered: return FinishedAttempt(.settled(.delivered), from: provider, .accepted)
     case .tokenInvalid(let response):
       return FinishedAttempt(await invalidateToken(of: notification, response), from: provider, .reached)
     case .rejected(let response):
@@ -83,6 +83,9 @@ extension PushDispatcher {
       return FinishedAttempt(.failed(reason: reason, retryAfter: retryAfter), from: provider, .failed)
     case .providerPaused(let reason, let duration):
       return FinishedAttempt(.refused(reason: reason), from: provider, .paused(reason: reason, for: duration))
+    case .keyRefused(let reason, let retryAfter):
+      return FinishedAttempt(
+        .failed(reason: reason, retryAfter: retryAfter), from: provider, .keyRefused(reason: reason))
     case .providerStopped(let reason):
       return FinishedAttempt(.refused(reason: reason), from: provider, .stopped(reason: reason))
     }

@@ -25,7 +25,7 @@ package struct MeteredSender: PushNotificationSender {
       case .rejected: self = .rejected
       case .failed: self = .failed
       case .providerPaused: self = .providerPaused
-      case .providerStopped: self = .providerStopped
+      case .keyRefused, .providerStopped: self = .providerStopped
       }
     }
   }

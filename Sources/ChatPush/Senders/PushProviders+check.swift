@@ -32,7 +32,9 @@ extension PushProviders {
     switch await send(notification) {
     // What is wrong with the token is found only after the credentials were accepted.
     case .delivered, .tokenInvalid, .rejected: return nil
-    case .failed(let reason, _), .providerPaused(let reason, _), .providerStopped(let reason): return reason
+    case .failed(let reason, _), .providerPaused(let reason, _), .keyRefused(let reason, _),
+      .providerStopped(let reason):
+      return reason
     }
   }
 }

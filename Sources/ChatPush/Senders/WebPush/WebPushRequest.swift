@@ -7,6 +7,9 @@ import NIOHTTP1
 enum WebPushRequest {
   /// The maximum length of `Topic` (RFC 8030, section 5.4).
   static let topicCharacters = 32
+  static let acceptedStatuses: Range<UInt> = 200..<300
+  /// The statuses with which a push service refuses the server's key (RFC 8292, section 4.2).
+  static let refusedKeyStatuses: [UInt] = [401, 403]
   /// The delay after a 429 without `Retry-After`, in seconds.
   private static let tooManySeconds: Int64 = 60
 
@@ -42,11 +45,11 @@ enum WebPushRequest {
   static func result(_ response: ProviderClient.Response) -> SendResult {
     let text = String(response.status)
     return switch response.status {
-    case 200..<300: .delivered(response: text)
+    case acceptedStatuses: .delivered(response: text)
     case 404, 410: .tokenInvalid(response: text)
     case 408, 425: .failed(reason: text, retryAfter: response.retryAfter)
     case 429: .failed(reason: text, retryAfter: response.retryAfter ?? .seconds(tooManySeconds))
-    // 401 and 403 concern this subscription: it may have been made with another server's key.
+    // A single 401 or 403 concerns this subscription: it may have been made with another server's key. See `KeyRefusals`.
     case 300..<500: .rejected(response: text)
     default: .failed(reason: text, retryAfter: response.retryAfter)
     }

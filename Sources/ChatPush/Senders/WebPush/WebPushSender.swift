@@ -5,8 +5,12 @@ import NIOSSL
 
 /// Sends notifications to browsers through their push services.
 final class WebPushSender: Sendable {
+  /// When a device is tried again if the key is probably wrong, in seconds.
+  private static let refusedKeySeconds: Int64 = 15 * 60
+
   private let targets: WebPushTargets
   private let tokens: VAPIDTokens
+  private let refusals = KeyRefusals()
   private let client: ProviderClient
   private let now: @Sendable () -> Timestamp
 
@@ -28,14 +32,29 @@ final class WebPushSender: Sendable {
       guard let content = WebPushRequest.content(payload) else { return .rejected(response: "too large") }
       let authorization = try await tokens.authorization(for: target.origin)
       let headers = WebPushRequest.headers(payload, authorization: authorization, at: now())
-      return WebPushRequest.result(
-        try await client.post(target.address, headers, try WebPushEncryption.encrypt(content, for: target)))
+      let response = try await client.post(
+        target.address, headers, try WebPushEncryption.encrypt(content, for: target))
+      return refusedKey(response.status, target) ?? WebPushRequest.result(response)
     } catch let error as ProviderUnreachable {
       // The provider is not paused, because browsers have several push services and the others may work.
       return .failed(reason: "no connection: \(error.reason)")
     } catch {
       return .failed(reason: "\(error)")
     }
+  }
+
+  /// Nil if the response does not suggest that the key is wrong.
+  private func refusedKey(_ status: UInt, _ target: WebPushTarget) -> SendResult? {
+    if WebPushRequest.acceptedStatuses.contains(status) { refusals.noteAccepted() }
+    guard WebPushRequest.refusedKeyStatuses.contains(status), refusals.noteRefused(target.address.url) else {
+      return nil
+    }
+    return .keyRefused(
+      reason: """
+        \(target.origin) responded with \(status), as for \(KeyRefusals.limit) subscriptions in a row; check \
+        push.webPush.keyFile and push.webPush.subject, or let the browsers subscribe again with the public part of this key
+        """,
+      retryAfter: .seconds(Self.refusedKeySeconds))
   }
 
   func close() async { await client.close() }
