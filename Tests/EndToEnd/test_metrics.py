@@ -235,9 +235,6 @@ def test_erasures_are_counted_by_what_they_wait_for(metered):
     scrape = metered.scrape()
     assert scrape.get("hansard_log_seal_duration_seconds_count") >= 1
     assert scrape.get("hansard_log_segments_to_seal") == scrape.get("hansard_log_seal_failures_total") == 0
-    first, ben = completed(), metered.world.account("Ben")
-    ben.call("DELETE", "/v1/me", {"currentPassword": PASSWORD}, expect=None)
-    wait_until(lambda: completed() > first, "the second erasure is not noticed")
     # It is also known after a restart.
     last = completed()
     metered.server.restart()
