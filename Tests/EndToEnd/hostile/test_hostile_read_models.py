@@ -208,7 +208,7 @@ def test_read_models_on_a_full_disk_pause_writes_and_recover_once_there_is_space
         assert "full" in server.tail() and "Free some disk space" in server.tail()
         # The space is checked from time to time.
         report = wait_until(
-            lambda: next((line for line in server.tail().splitlines() if "the disk is full" in line), None),
+            lambda: next((line for line in server.errors.read_text().splitlines() if "the disk is full" in line), None),
             "the operator is not told of the full disk")
         assert "Read models cannot follow the log" in report and "event log" not in report, report
         assert requests.get(f"{server.url}/healthz", timeout=60).status_code == 200
