@@ -214,7 +214,7 @@ final class ModelRun {
   /// commands are still recognized.
   private func restart(keepsReadModels: Bool) async throws {
     // The read models that were updated command by command are compared before they are rebuilt in one step.
-    if keepsReadModels { try await chat.readModels.waitForAll(chat.store.head) } else { try await replay() }
+    if keepsReadModels { try await chat.readModels.waitForAll(chat.store.head, timeoutMilliseconds: 60_000) } else { try await replay() }
     watch = LiveWatch()
     try await fixture.restart(keepsReadModels: keepsReadModels)
     model = ChatModel()
@@ -251,7 +251,7 @@ final class ModelRun {
 
   /// Every read model, and the push outbox, must have the same rows when rebuilt from the log.
   private func replay() async throws {
-    try await chat.readModels.waitForAll(chat.store.head)
+    try await chat.readModels.waitForAll(chat.store.head, timeoutMilliseconds: 60_000)
     try await fixture.outbox.wait(for: chat.store.head)
     try compareDecisionState()
     let rebuild = ProjectionRebuild(

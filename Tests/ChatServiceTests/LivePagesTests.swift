@@ -28,7 +28,7 @@ struct LivePagesTests {
 
     func send(_ number: UInt64, to audience: Set<UserID>) async throws -> LiveMessage {
       let sent = try await fixture.send("hello", number, to: room, by: alice)
-      try await fixture.chat.readModels.waitForAll(fixture.chat.store.head)
+      try await fixture.chat.readModels.waitForAll(fixture.chat.store.head, timeoutMilliseconds: 60_000)
       return LiveMessage(position: sent.stamp.position, room: room, author: alice, audience: audience)
     }
   }

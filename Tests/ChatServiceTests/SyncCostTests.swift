@@ -108,7 +108,7 @@ private final class CostScene {
   func page(after position: SyncPosition?, perRoom: Int? = nil) async throws -> (page: SyncPage, steps: Int) {
     let request = SyncRequest(after: position, limit: Self.limit, perRoom: perRoom)
     // Everything is applied first, and in the caches of the connections.
-    try await fixture.chat.readModels.waitForAll(head)
+    try await fixture.chat.readModels.waitForAll(head, timeoutMilliseconds: 60_000)
     _ = try await fixture.chat.changes(for: alice, request)
     let (page, steps) = try await counter.count { try await fixture.chat.changes(for: alice, request) }
     return (page, steps)

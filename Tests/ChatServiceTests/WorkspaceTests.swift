@@ -110,8 +110,11 @@ struct WorkspaceTests {
       let creation = RoomCreation(kind: .channel, name: "news", creator: alice, workspace: office, isPublic: true)
       _ = try await chat.performRoom(fixed(1_000 + number), .lifecycle(.create(creation)), by: by)
     }
+    // Commands and reads wait only five seconds, and the machine may be busy.
+    try await chat.readModels.waitForAll(chat.store.head, timeoutMilliseconds: 60_000)
     let deleted = try await chat.performWorkspace(office, .lifecycle(.delete), by: by, command: fixed(70))
     #expect(deleted.events.count == Limits.channelsPerWorkspace + 1)
+    try await chat.readModels.waitForAll(chat.store.head, timeoutMilliseconds: 60_000)
     #expect(try await chat.roomList(of: alice, after: nil, limit: 30).rooms.isEmpty)
     try fixture.close()
   }

@@ -14,6 +14,7 @@ from harness.counted_allocations import CountedAllocations, Counts
 from harness.people import World
 from harness.read_models import until_ready
 from harness.server import UNLIMITED, Server
+from harness.waiting import wait_until
 
 # The first requests fill caches and make threads.
 WARM_UP, REQUESTS = 300, 1_000
@@ -119,10 +120,12 @@ def views_of_a_line(counted: Counted) -> dict[str, Counts]:
 def test_a_line_of_bulk_ingest_costs_each_view_no_more_than_before(counted):
     """Counted by view, because the sum hides a view that costs twice as much."""
     ingest(counted)
+    # A view gathers events for up to a second before its first transaction.
+    wait_until(lambda: counted.allocations.of_views.keys() == VIEW_LIMITS.keys(), "not every view has applied something")
     found = [views_of_a_line(counted) for _ in range(MEASUREMENTS)]
-    assert found[0].keys() == VIEW_LIMITS.keys()
     lowest = {name: tuple(map(min, zip(*(each[name] for each in found)))) for name in VIEW_LIMITS}
     exceeded = {
         name: f"{lowest[name]} instead of {limits}" for name, limits in VIEW_LIMITS.items()
-        if not all(0 < count <= limit for count, limit in zip(lowest[name], limits))}
+        # A view with few transactions may have had none.
+        if not all((count > 0 or limit < 1) and count <= limit for count, limit in zip(lowest[name], limits))}
     assert not exceeded, f"allocations and steps of SQLite: {exceeded}"
