@@ -209,7 +209,7 @@ def test_read_models_on_a_full_disk_pause_writes_and_recover_once_there_is_space
         # The space is checked from time to time.
         report = wait_until(
             lambda: next((line for line in server.errors.read_text().splitlines() if "the disk is full" in line), None),
-            "the operator is not told of the full disk")
+            "the full disk is not reported")
         assert "Read models cannot follow the log" in report and "event log" not in report, report
         assert requests.get(f"{server.url}/healthz", timeout=60).status_code == 200
         anna.refused("projection_behind", "PUT", room.message(new_id()), {"text": "x"})

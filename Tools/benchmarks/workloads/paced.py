@@ -47,7 +47,7 @@ class Pace:
                 call()
                 if due >= self.counted:
                     self.calls.append((due, (time.perf_counter() - due) * 1e6))
-            except Exception as error:  # Whoever measures decides what a failed call means.
+            except Exception as error:  # The benchmark decides what a failed call means.
                 self.failures.append(error)
                 # The connection may be of no more use.
                 call = None
