@@ -188,14 +188,3 @@ struct AccountsWriter {
     ).run(stamp, user, device, token.token)
   }
 }
-
-extension PushProvider {
-  /// The column with the provider's token.
-  fileprivate var column: String {
-    switch self {
-    case .apns: "apnsToken"
-    case .fcm: "fcmToken"
-    case .webPush: "webPushToken"
-    }
-  }
-}

@@ -169,14 +169,3 @@ struct RecipientsWriter {
     try CachedStatement(database, sql).run(room, user)
   }
 }
-
-extension PushProvider {
-  /// The column with the provider's token.
-  fileprivate var column: String {
-    switch self {
-    case .apns: "apnsToken"
-    case .fcm: "fcmToken"
-    case .webPush: "webPushToken"
-    }
-  }
-}
