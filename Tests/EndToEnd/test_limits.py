@@ -1,5 +1,7 @@
 """Tests every limit at one below, at, and one above it."""
 
+import itertools
+
 import pytest
 
 from harness.client import new_id
@@ -13,6 +15,7 @@ WORKSPACE_NAME_BYTES = 256
 REPORT_TEXT_BYTES = 2 * 1024
 OPEN_REPORTS = 20
 CHANNELS = 1000
+DIRECT_ROOMS = 4000
 NICKNAME_BYTES = 128
 EMAIL_BYTES = 254
 EXTERNAL_ID_BYTES = 256
@@ -99,6 +102,19 @@ def test_channels_of_a_workspace(anna):
     anna.refused("too_many_channels", "POST", "/v1/rooms", body)
     anna.delete(last.path)
     anna.post("/v1/rooms", body)
+
+
+def test_direct_rooms_of_a_user_in_a_workspace(world, anna):
+    office, others = anna.workspace(), world.users(*(f"User {number}" for number in range(20)))
+    for other in others:
+        office.take_in(world, other)
+    groups = itertools.chain.from_iterable(itertools.combinations(others, size) for size in (1, 2, 3, 4))
+    body = {"kind": "direct", "workspaceId": office.id}
+    for group in itertools.islice(groups, DIRECT_ROOMS):
+        anna.post("/v1/rooms", body | {"memberIds": [other.id for other in group]}, expect=201)
+    body["memberIds"] = [other.id for other in next(groups)]
+    anna.refused("too_many_direct_rooms", "POST", "/v1/rooms", body)
+    anna.post("/v1/rooms", body | {"workspaceId": None})
 
 
 @around(NICKNAME_BYTES)

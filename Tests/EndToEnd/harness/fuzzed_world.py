@@ -53,7 +53,7 @@ MEANINGS: dict[str, dict[str | None, str]] = {
         "addMember": "stranger", "changeWorkspaceRole": "colleague", "removeWorkspaceMember": "colleague",
     },
     sent("transferRoom", "userId"): {None: "member", "transferWorkspace": "colleague"},
-    example("roomId"): {None: "room", "leaveRoom": "others_room", "joinRoom": "open_channel"},
+    example("roomId"): {None: "room", "leaveRoom": "others_room", "joinRoom": "open_channel", "hideRoom": "direct"},
     example("workspaceId"): {
         None: "workspace", "leaveWorkspace": "others_workspace", "joinWorkspace": "inviting_workspace",
         "declineInvitation": "inviting_workspace",
@@ -157,9 +157,15 @@ class FuzzedScenario:
 
     @functools.cached_property
     def others_room(self) -> str:
+        # By a link: the caller may have chosen that nobody can add them.
         room = self.new_room(self.someone)
-        self.someone.put(f"{Room(room).path}/members/{self.caller}")
+        self.api.post(f"/v1/invites/{self.link_to(room)}/accept")
         return room
+
+    @functools.cached_property
+    def direct(self) -> str:
+        body = {"kind": "direct", "memberIds": [self.stranger]}
+        return self.api.post("/v1/rooms", body)["id"]
 
     @functools.cached_property
     def open_channel(self) -> str:
@@ -254,7 +260,9 @@ class FuzzedScenario:
     @functools.cached_property
     def link(self) -> str:
         """The token of an invite to a room that the caller is not in."""
-        room = self.new_room(self.someone)
+        return self.link_to(self.new_room(self.someone))
+
+    def link_to(self, room: str) -> str:
         return self.someone.post(f"{Room(room).path}/invites", {"id": new_id()})["token"]
 
     @functools.cached_property

@@ -68,15 +68,21 @@ class SyncScenario:
         self.anna.post(f"{self.room.path}/archive")
         self.anna.post(f"{self.room.path}/unarchive")
 
+    def direct(self, one: Person, other: Person) -> Room:
+        """Their direct room. An earlier scenario of the same users may have created it."""
+        response = one.request("POST", "/v1/rooms", {"kind": "direct", "memberIds": [other.id]})
+        assert response.status_code in (200, 201), response.text
+        return Room(response.json()["id"])
+
     def hide_and_show(self) -> None:
-        direct = self.anna.direct(self.ben)
+        direct = self.direct(self.anna, self.ben)
         self.ben.put(f"{direct.path}/hidden", {"isHidden": True})
-        other = self.ben.direct(self.carla)
+        other = self.direct(self.ben, self.carla)
         self.ben.put(f"{other.path}/hidden", {"isHidden": True})
         self.ben.put(f"{other.path}/hidden", {"isHidden": False})
 
     def reply_in_hidden(self) -> None:
-        direct = self.anna.direct(self.ben)
+        direct = self.direct(self.anna, self.ben)
         root = self.anna.send(direct, "root")["id"]
         self.ben.put(f"{direct.path}/hidden", {"isHidden": True})
         self.anna.put(direct.message(new_id()), {"text": "reply", "threadId": root})
