@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import socket
+import threading
 import time
 
 import pytest
@@ -23,6 +24,8 @@ FIELD_BYTES = 16 * 1024
 SOON, LATE = 1.5, 15
 ANSWER_BYTES_PER_SECOND = 50_000
 MEDIUM_BYTES = 8 * 1024 * 1024
+# The server responds to them for some seconds.
+PIPELINED = 4000
 # Far longer than the impatient server waits for a client that reads too slowly, even for one that was faster before.
 PATIENCE_SECONDS = 100
 
@@ -205,6 +208,31 @@ def test_a_response_with_nothing_to_send_is_not_cut_off(impatient):
             stream.send({"op": "message.send", "roomId": room.id, "id": new_id(), "text": "x"})
             assert stream.result()["status"] == 201
             time.sleep(3)
+
+
+def test_a_client_that_sends_many_requests_at_once_delays_nobody(server, anna, room):
+    """The connections of the others are distributed over the event loops, so some share one with this client. An event
+    loop that looked at them only after it had responded to all requests that it has read would respond to them last."""
+    others = [anna.again() for _ in range(8)]
+    for other in others:
+        other.get("/v1/me")
+    connection, responses = connect(server), bytearray()
+    answered = lambda: responses.count(b"HTTP/1.1 404")
+    reader = threading.Thread(target=lambda: read_until(connection, responses, lambda: answered() == PIPELINED))
+    reader.start()
+    connection.sendall(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n" * PIPELINED)
+    for _ in range(5):
+        for other in others:
+            other.put(room.message(new_id()), {"text": "hello"})
+    assert answered() < PIPELINED
+    reader.join()
+    assert answered() == PIPELINED
+    connection.close()
+
+
+def read_until(connection: socket.socket, into: bytearray, is_complete) -> None:
+    while not is_complete() and (piece := connection.recv(65536)):
+        into += piece
 
 
 def test_connections_have_a_limit(tmp_path):

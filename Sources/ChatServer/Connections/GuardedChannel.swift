@@ -93,10 +93,12 @@ extension HTTPServerBuilder {
     _ gate: StartGate?, _ proxies: TrustedProxies, _ logger: Logger
   ) -> HTTP1Channel.Configuration {
     let streams = AddressChannels.streams(proxies: proxies)
+    let turns = LoopTurns()
     return HTTP1Channel.Configuration(
       additionalChannelHandlers: [
         IdleStateHandler(allTimeout: StalledConnections.timeout), StalledConnections(),
         StreamLimit(streams, logger), RequestGuard(settings, problems, logger), StreamTakeover(sockets),
+        RequestQueue(turns),
       ] + (gate.map { [DirectSendPlacement($0)] } ?? []),
       idleTimeout: StalledConnections.timeout,
       httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
