@@ -142,6 +142,11 @@ struct PlainSendSpecs {
     #expect(!Self.isPlain(replacing: "", with: field))
   }
 
+  @Test("end in no tab, which the decoder refuses", arguments: ["Host: x\t", "Content-Length: 13 \t", "User-Agent: x\t"])
+  func tabs(field: String) {
+    #expect(!Self.isPlain(replacing: String(field.prefix { $0 != ":" }), with: field))
+  }
+
   @Test("name one host", arguments: ["Host: a/b", "Host: a b", "Host: a@b"])
   func hosts(field: String) {
     #expect(!Self.isPlain(replacing: "Host", with: field))

@@ -211,6 +211,7 @@ ROUTED = {
     "with Idempotency-Key": request(more=(f"Idempotency-Key: {new_id()}",)),
     "with a malformed Idempotency-Key, which it does not need": request(more=("Idempotency-Key: " + "x" * 256,)),
     "with a trace": request(more=("traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",)),
+    "with a tab at the end of a field": request(more=("User-Agent: x\t",)),
     "with a field that no server knows": request(more=("X-Whatever: 1",)),
     "with a field that is not ASCII": request(more=("User-Agent: gr\u00fc\u00dfe",)),
     "with Origin": request(more=("Origin: https://example.org",)),

@@ -127,6 +127,8 @@ struct PlainSend: Sendable, Hashable {
     private mutating func take(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> Bool {
       guard let colon = bytes[line].firstIndex(of: UInt8(ascii: ":")) else { return false }
       let value = Self.trimmed(bytes, colon + 1..<line.upperBound)
+      // The decoder refuses a tab at the end of some fields.
+      guard bytes[line].last != UInt8(ascii: "\t") else { return false }
       guard bytes[value].allSatisfy({ (0x20..<0x7f).contains($0) }) else { return false }
       switch KnownField(UnsafeRawBufferPointer(rebasing: bytes[line.lowerBound..<colon])) {
       case .authorization: return Self.set(&authorization, value)
