@@ -254,6 +254,7 @@ def test_a_ticket_is_as_valid_as_its_session(world, anna):
     world.nobody.refused("access_token_missing", "DELETE", "/v1/sessions")
     anna.again().delete(f"/v1/sessions/{anna.get('/v1/sessions')['sessions'][0]['id']}")
     refused(world.nobody, "session_ended", ticket=tickets[0])
+    anna.refused("session_ended", "POST", TICKETS)
 
 
 # MARK: The end

@@ -40,6 +40,8 @@ struct SyncHandlers: Sendable {
   /// A ticket with which the caller opens one stream.
   func createTicket(_ context: HansardRequestContext) async throws -> TypedResponse<StreamTicket> {
     guard let caller = context.caller else { throw Refusal.accessTokenMissing }
+    // No event is recorded, so the writer does not check the session.
+    try await chat.requireOpenSession(caller.principal)
     let ticket = try tickets.issue(caller.credentials, of: try context.user)
     let expiresAt = context.receivedAt.adding(milliseconds: Limits.streamTicketMilliseconds)
     return try JSONBody.response(StreamTicket(ticket: ticket, expiresAt: expiresAt))
