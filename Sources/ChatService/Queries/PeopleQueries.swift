@@ -26,18 +26,20 @@ extension ChatService {
   private func admitted(
     _ row: UserRow?, _ scope: FindingRules.Scope, _ caller: UserID?, at head: LogPosition
   ) async throws(ServiceError) -> FoundUsers {
-    guard let row else { return FoundUsers(users: [], hasMore: false) }
     if let caller {
       switch scope {
       case .nobody: return FoundUsers(users: [], hasMore: false)
       case .everyone: break
       case .shared:
+        // Also for nobody, so that the time does not tell whether there is such a user.
+        let found = row?.id ?? UserID(UUIDBytes(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max)))
         let sharing = try await rooms(upTo: head) {
-          try $0.sharing(with: caller, among: [row.id], limit: 1, examining: 1).found
+          try $0.sharing(with: caller, among: [found], limit: 1, examining: 1).found
         }
         guard !sharing.isEmpty else { return FoundUsers(users: [], hasMore: false) }
       }
     }
+    guard let row else { return FoundUsers(users: [], hasMore: false) }
     return FoundUsers(users: [row], hasMore: false)
   }
 
