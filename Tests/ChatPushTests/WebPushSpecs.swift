@@ -105,6 +105,18 @@ struct WebPushSpecs {
     }
   }
 
+  @Test("a host is one that a name server can know")
+  func hosts() {
+    let hosts = WebPushHosts([".example.net"])
+    let label = String(repeating: "a", count: 63)
+    for name in ["a", "a-b", label, "\(label).\(label).\(label)"] {
+      #expect(hosts.allows("https://\(name).example.net/s"), "\(name)")
+    }
+    for name in ["", ".", "a.", ".a", "a..b", "-a", "a-", "-", label + "a", "\(label).\(label).\(label).\(label)"] {
+      #expect(!hosts.allows("https://\(name).example.net/s"), "\(name)")
+    }
+  }
+
   @Test("a subscription in memory is what its token says, and their number is limited")
   func targets() throws {
     let targets = WebPushTargets(WebPushHosts(["push.example.net"]))

@@ -258,6 +258,9 @@ def test_nothing_is_sent_to_a_host_that_is_not_allowed(tmp_path, services, autho
             body = {"webPush": internal.subscribe().body, "name": "n" * 1000}
             problem = ben.refused("push_endpoint_not_allowed", "PUT", f"/v1/devices/{new_id()}", body)
             assert [each["field"] for each in problem["problems"]] == ["/webPush/endpoint", "/name"]
+            for name in ("", "a..b", "-a", "a" * 64):
+                impossible = internal.subscribe().body | {"endpoint": f"https://{name}.push.apple.com/s"}
+                ben.refused("push_endpoint_not_allowed", "PUT", f"/v1/devices/{new_id()}", {"webPush": impossible})
             sent = [anna.send(room, f"{number}") for number in range(3)]
             arrives(services, phone, sent[-1])
         finally:

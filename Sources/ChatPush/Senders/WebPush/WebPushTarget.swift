@@ -110,8 +110,19 @@ package struct WebPushHosts: Sendable, Hashable {
       Self.isPath(rest.dropFirst(name.count))
     else { return nil }
     let host = String(decoding: name, as: UTF8.self).lowercased()
-    return isAllowed(host) ? Self.scheme + host : nil
+    return Self.isName(host) && isAllowed(host) ? Self.scheme + host : nil
   }
+
+  /// Whether a name server could know this host: RFC 1123, section 2.1, and RFC 1035, section 2.3.4.
+  private static func isName(_ host: String) -> Bool {
+    host.utf8.count <= hostBytes
+      && host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
+        (1...labelBytes).contains(label.count) && label.first != UInt8(ascii: "-") && label.last != UInt8(ascii: "-")
+      }
+  }
+
+  private static let hostBytes = 253
+  private static let labelBytes = 63
 
   private static let scheme = "https://"
 
