@@ -291,6 +291,14 @@ def test_parameters_that_a_route_does_not_have(world, scenario, operation):
         caller.refused("invalid_query", operation.method, f"{path}?{query}", body)
 
 
+@pytest.mark.parametrize("query", ["nickname=%ff", "nickname=a%C3", "nickname=%ED%A0%80"])
+def test_a_query_that_is_not_percent_encoded_utf8(scenario, query):
+    anna, _ = scenario
+    problem = anna.refused("invalid_query", "GET", f"/v1/users?{query}")
+    assert problem["detail"] == "The query is not percent-encoded UTF-8."
+    anna.refused("invalid_query", "POST", f"/v1/media?{query.replace('nickname', 'name')}")
+
+
 @pytest.mark.parametrize("operation", OF_USERS, ids=by_id)
 def test_a_service_must_name_the_user_to_act_as(world, scenario, operation):
     anna, values = scenario

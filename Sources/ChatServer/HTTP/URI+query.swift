@@ -1,5 +1,6 @@
 import ChatPrimitives
 import ChatProtocol
+import Foundation
 import Hummingbird
 import HummingbirdCore
 
@@ -12,9 +13,12 @@ extension URI {
     return values.first
   }
 
-  /// Rejects query parameters that the endpoint does not have.
+  /// Rejects query parameters that the endpoint does not have, and bytes that are not UTF-8.
   func requireQuery(of endpoint: AnyEndpoint) throws {
     guard let query, !query.isEmpty else { return }
+    guard !query.utf8.contains(UInt8(ascii: "%")) || String(query).removingPercentEncoding != nil else {
+      throw Refusal.invalidQuery("The query is not percent-encoded UTF-8.")
+    }
     for (name, _) in queryParameters where !endpoint.query.contains(String(name)) {
       throw Refusal.invalidQuery("Unknown parameter \"\(name)\".")
     }
