@@ -30,7 +30,7 @@ private final class Connection {
       withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
       withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
     try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
-    try pipeline.addHandler(RequestGuard(settings, ProblemLog(), Logger(label: "test")))
+    try pipeline.addHandler(RequestGuard(settings, ProblemLog(), LoopTurns(), Logger(label: "test")))
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
   }
 

@@ -80,7 +80,7 @@ private final class DirectConnection: Sendable {
       logger: Logger(label: "test"))
     try await channel.testingEventLoop.executeInContext { [channel, reads, router, path] in
       let pipeline = channel.pipeline.syncOperations
-      let requests = RequestGuard(ConnectionSettings(), ProblemLog(), Logger(label: "test"))
+      let requests = RequestGuard(ConnectionSettings(), ProblemLog(), LoopTurns(), Logger(label: "test"))
       try pipeline.addHandlers([reads, DirectSendHandler(requests) { path }])
       try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
       try pipeline.addHandlers([HTTP1ToHTTPServerCodec(secure: false), requests, router])
@@ -151,7 +151,7 @@ struct DirectSendHandlerSpecs {
     let pipeline = channel.pipeline.syncOperations
     try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
     try pipeline.addHandlers([
-      HTTP1ToHTTPServerCodec(secure: false), RequestGuard(ConnectionSettings(), ProblemLog(), Logger(label: "test")),
+      HTTP1ToHTTPServerCodec(secure: false), RequestGuard(ConnectionSettings(), ProblemLog(), LoopTurns(), Logger(label: "test")),
       DirectSendPlacement(StartGate()),
     ])
     let response = IOData.byteBuffer(ByteBuffer(string: "HTTP/1.1 201 Created\r\n\r\n"))

@@ -28,7 +28,7 @@ struct DownloadSpecs {
   private func connection(isWritable: Bool) throws -> EmbeddedChannel {
     let channel = EmbeddedChannel()
     try channel.pipeline.syncOperations.addHandler(
-      RequestGuard(ConnectionSettings(), ProblemLog(), Logger(label: "test")))
+      RequestGuard(ConnectionSettings(), ProblemLog(), LoopTurns(), Logger(label: "test")))
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     channel.isWritable = isWritable
     return channel

@@ -142,7 +142,7 @@ struct PlainSendSpecs {
     #expect(!Self.isPlain(replacing: "", with: field))
   }
 
-  @Test("end in no tab, which the decoder refuses", arguments: ["Host: x\t", "Content-Length: 13 \t", "User-Agent: x\t"])
+  @Test("do not end in a tab, which the decoder refuses", arguments: ["Host: x\t", "Content-Length: 13 \t", "User-Agent: x\t"])
   func tabs(field: String) {
     #expect(!Self.isPlain(replacing: String(field.prefix { $0 != ":" }), with: field))
   }

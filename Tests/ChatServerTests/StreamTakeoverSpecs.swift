@@ -99,7 +99,7 @@ private struct Connection {
       try handlers.addHandler(HTTP1ToHTTPServerCodec(secure: false))
       let idle = IdleStateHandler(allTimeout: StalledConnections.timeout)
       try handlers.addHandlers([
-        idle, StalledConnections(), RequestGuard(settings, ProblemLog(), Logger(label: "test")),
+        idle, StalledConnections(), RequestGuard(settings, ProblemLog(), LoopTurns(), Logger(label: "test")),
       ])
       try handlers.addHandler(StreamTakeover(admission))
       try handlers.addHandler(router)

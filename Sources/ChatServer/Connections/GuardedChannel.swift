@@ -97,8 +97,7 @@ extension HTTPServerBuilder {
     return HTTP1Channel.Configuration(
       additionalChannelHandlers: [
         IdleStateHandler(allTimeout: StalledConnections.timeout), StalledConnections(),
-        StreamLimit(streams, logger), RequestGuard(settings, problems, logger), StreamTakeover(sockets),
-        RequestQueue(turns),
+        StreamLimit(streams, logger), RequestGuard(settings, problems, turns, logger), StreamTakeover(sockets),
       ] + (gate.map { [DirectSendPlacement($0)] } ?? []),
       idleTimeout: StalledConnections.timeout,
       httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(

@@ -11,7 +11,7 @@ import NIOHTTPTypesHTTP1
 /// A handler behind the decoder of a connection, or of an HTTP/2 stream. It closes that connection or stream if a body
 /// arrives too slowly, or does not end although its request was answered. It rejects invalid HTTP, notifies a
 /// `ClientWatch` when the client goes away, and notifies a `TakenWatch` when the client has taken most of what was
-/// written.
+/// written. It knows which requests are pipelined, and asks for their turns.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -20,10 +20,19 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   private let settings: ConnectionSettings
   private let problems: ProblemLog
+  private let loops: LoopTurns
   private let logger: Logger
   private var connection: ConnectionGuard?
   /// Requests whose heads have arrived and whose responses have not been sent.
   private var openRequests = 0
+  /// Whether a head has arrived since the event loop last looked at its connections.
+  private var hasReadHead = false
+  /// The requests that arrived behind another one in the same read, and have not asked for a turn. Which of them it was makes no
+  /// difference.
+  private var pipelined = 0
+  /// The turn of the request that is being handled.
+  private var turn: RequestTurns.Turn?
+  private var isRemoved = false
   /// The body that is arriving; nil between requests.
   private var body: Body?
   private var timer: Scheduled<Void>?
@@ -56,9 +65,10 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     var receivedAtResponse: Int?
   }
 
-  init(_ settings: ConnectionSettings, _ problems: ProblemLog, _ logger: Logger) {
+  init(_ settings: ConnectionSettings, _ problems: ProblemLog, _ loops: LoopTurns, _ logger: Logger) {
     self.settings = settings
     self.problems = problems
+    self.loops = loops
     self.logger = logger
   }
 
@@ -76,6 +86,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     stop()
+    isRemoved = true
+    finishTurn(context)
     writable.fail(ChannelError.ioOnClosedChannel)
   }
 
@@ -110,6 +122,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapInboundIn(data) {
     case .head(let head):
       openRequests += 1
+      if hasReadHead { pipelined += 1 }
+      hasReadHead = true
       if head.endsConnection { isEnding = true }
       let target = head.path ?? ""
       let path = target[..<(target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex)]
@@ -133,6 +147,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
+    hasReadHead = false
     beginPace(context)
     context.fireChannelReadComplete()
   }
@@ -145,6 +160,30 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
       received: UInt64(clamping: body.received))
     self.body?.pace = pace
     if timer == nil { schedule(until: pace.deadline, context) }
+  }
+
+  // MARK: Turns
+
+  /// Whether requests have arrived that need a turn.
+  var hasPipelined: Bool { pipelined > 0 }
+
+  private func takeTurn(_ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+    guard pipelined > 0 else {
+      promise?.succeed()
+      return
+    }
+    pipelined -= 1
+    loops.turns(of: context.eventLoop).take { turn in
+      if !self.isRemoved { self.turn = turn }
+      promise?.succeed()
+      return !self.isRemoved
+    }
+  }
+
+  private func finishTurn(_ context: ChannelHandlerContext) {
+    guard let turn else { return }
+    self.turn = nil
+    loops.turns(of: context.eventLoop).finish(turn)
   }
 
   // MARK: Requests that bypass this guard
@@ -165,6 +204,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     case .end:
       openRequests -= 1
       watch = nil
+      finishTurn(context)
       if openRequests == 0, let breach {
         context.write(data, promise: promise)
         end(breach, context)
@@ -196,6 +236,10 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
     if let watch = event as? WritableWatch, let promise {
       writable.add(watch, promise, on: context.channel)
+      return
+    }
+    if event is TurnWanted {
+      takeTurn(promise, context)
       return
     }
     guard event is WillReadBody else {

@@ -2,47 +2,70 @@ import DequeModule
 import NIOCore
 import Synchronization
 
-/// The turns of the requests of one event loop that have waited behind another request of their connection. Some can begin at
-/// once, and then one in each pause, whatever the number of connections.
+/// Limits how many pipelined requests (RFC 9112, section 9.3.2) an event loop handles before it looks at its connections again.
 ///
-/// An event loop runs all tasks that are ready before it looks at its connections again. Without turns, thousands of requests that
-/// a client sent in one piece would follow each other without a gap, and the other clients would wait for the last of them.
+/// An event loop runs all tasks that are ready first. Thousands of requests that a client sent at once would follow each other
+/// without a gap, and all others would wait. So such requests begin in groups, those of all connections together, and when the last
+/// of a group was answered, the loop pauses.
 ///
 /// Must be used on the event loop.
 final class RequestTurns {
-  /// The requests that can begin without a pause.
+  /// The requests of a group.
   static let atOnce = 16
-  static let pause = TimeAmount.milliseconds(2)
+  static let pause = TimeAmount.milliseconds(1)
+  /// How long the next group waits for requests that are not answered, such as one that waits for changes.
+  static let longest = TimeAmount.milliseconds(20)
+
+  /// The number of the group that a request began with.
+  struct Turn: Equatable {
+    fileprivate let group: Int
+  }
 
   private let eventLoop: any EventLoop
+  private var group = 0
+  /// The requests that the group can still have.
   private var left = atOnce
-  /// One for each connection that waits for its turn.
-  private var waiting = Deque<() -> Void>()
-  private var isScheduled = false
+  /// The requests of the group that were not answered.
+  private var open = 0
+  private var waiting = Deque<(Turn) -> Bool>()
+  private var timer: Scheduled<Void>?
 
   init(_ eventLoop: any EventLoop) {
     self.eventLoop = eventLoop
   }
 
-  /// Calls `body` when the request may begin, perhaps at once.
-  func take(_ body: @escaping () -> Void) {
-    if left > 0 {
-      left -= 1
-      body()
-    } else {
-      waiting.append(body)
-    }
-    schedule()
+  /// - Parameter body: called when the request may begin, perhaps at once. Returns whether it still wants to: its connection may
+  ///   have been closed.
+  func take(_ body: @escaping (Turn) -> Bool) {
+    if left > 0 { begin(body) } else { waiting.append(body) }
   }
 
-  private func schedule() {
-    guard !isScheduled, left < Self.atOnce else { return }
-    isScheduled = true
-    eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
-      self.isScheduled = false
-      if let next = self.waiting.popFirst() { next() } else { self.left += 1 }
-      self.schedule()
-    }
+  /// Call this once for each request that has begun, when it was answered or its connection was closed.
+  func finish(_ turn: Turn) {
+    guard turn.group == group else { return }
+    open -= 1
+    if open == 0, left == 0 { schedule(in: Self.pause) }
+  }
+
+  private func begin(_ body: (Turn) -> Bool) {
+    // Counted first, because the request can be answered before `body` returns.
+    left -= 1
+    open += 1
+    if left == 0 { schedule(in: Self.longest) }
+    guard !body(Turn(group: group)) else { return }
+    left += 1
+    open -= 1
+  }
+
+  private func schedule(in time: TimeAmount) {
+    timer?.cancel()
+    timer = eventLoop.assumeIsolated().scheduleTask(in: time) { self.beginGroup() }
+  }
+
+  private func beginGroup() {
+    group += 1
+    (left, open) = (Self.atOnce, 0)
+    while left > 0, let next = waiting.popFirst() { begin(next) }
   }
 }
 
@@ -62,5 +85,24 @@ final class LoopTurns: Sendable {
       turns[key] = new
       return new
     }.value
+  }
+}
+
+/// Sent down a connection before a request is handled. The `RequestGuard` fulfils its promise when a pipelined request may begin,
+/// and at once for others.
+struct TurnWanted: Sendable {}
+
+extension Channel {
+  /// Waits until a request may be handled that has arrived on this connection.
+  func waitForTurn() async {
+    if eventLoop.inEventLoop, let requests = try? pipeline.syncOperations.handler(type: RequestGuard.self),
+      !requests.hasPipelined
+    {
+      return
+    }
+    let turn = eventLoop.makePromise(of: Void.self)
+    triggerUserOutboundEvent(TurnWanted(), promise: turn)
+    // Fails if the connection is closed. Then the response cannot be written.
+    try? await turn.futureResult.get()
   }
 }

@@ -41,6 +41,7 @@ struct HTTPService<Responder: HTTPResponder>: Service where Responder.Context ==
     let service = try server.buildServer(
       configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger
     ) { request, writer, channel in
+      await channel.waitForTurn()
       let response = try await response(to: request, on: channel)
       do {
         try await writer.write(response: response.head, body: response.body)

@@ -17,7 +17,6 @@ enum WebSocketPipeline {
     let isDetached = try pipeline.handler(type: ConnectionGuard.self).becomeStream()
     remove(DirectSendHandler.self, pipeline)
     remove(HTTPConnectionStateHandler.self, pipeline)
-    remove(RequestQueue.self, pipeline)
     remove(StreamTakeover.self, pipeline)
     remove(RequestGuard.self, pipeline)
     remove(StreamLimit.self, pipeline)
