@@ -9,8 +9,7 @@ package enum LowPriorityThread {
   /// - Parameter name: what the system shows, such as in `top -H`; at most 15 bytes.
   package static func start(_ name: String, _ work: @escaping @Sendable () -> Void) {
     let thread = Thread {
-      // The thread sets its own name, because only then does the system show it too.
-      Thread.current.name = name
+      CurrentThread.setName(name)
       // On Linux the nice value applies to the calling thread. If the call fails, the work only has a higher priority.
       _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
       work()

@@ -63,8 +63,7 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
     self.onPoison = onPoison
     batch = Batch(first: store.head.next)
     let thread = Thread { [self] in
-      // The thread sets its own name, because only then does the system show it too.
-      Thread.current.name = "hansard-writer"
+      CurrentThread.setName("hansard-writer")
       run()
     }
     thread.stackSize = Self.stackBytes

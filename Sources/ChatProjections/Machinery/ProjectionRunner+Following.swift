@@ -21,9 +21,7 @@ extension ProjectionRunner {
     }
     guard isFirst else { return }
     let thread = Thread {
-      // The thread sets its name itself, because only then does the operating system show it, too. It shows fifteen
-      // characters.
-      Thread.current.name = "view-\(P.name)"
+      CurrentThread.setName("view-\(P.name)")
       self.follow(onApplied)
       self.refuseRebuiltFile()
       self.finished.signal()

@@ -108,7 +108,7 @@ package final class LiveFeed: Sendable {
     }
     guard isFirst else { return }
     let thread = Thread {
-      Thread.current.name = "hansard-live"
+      CurrentThread.setName("hansard-live")
       var cycle = LiveCycle(self)
       cycle.run()
       self.finished.signal()
