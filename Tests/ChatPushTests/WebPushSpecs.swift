@@ -105,7 +105,7 @@ struct WebPushSpecs {
     }
   }
 
-  @Test("a host is one that a name server can know")
+  @Test("the host is a valid DNS name")
   func hosts() {
     let hosts = WebPushHosts([".example.net"])
     let label = String(repeating: "a", count: 63)

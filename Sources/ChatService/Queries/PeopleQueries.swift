@@ -31,10 +31,10 @@ extension ChatService {
       case .nobody: return FoundUsers(users: [], hasMore: false)
       case .everyone: break
       case .shared:
-        // Also for nobody, so that the time does not tell whether there is such a user.
-        let found = row?.id ?? UserID(UUIDBytes(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max)))
+        // Runs for an unknown user too, so that the response time does not reveal whether the user exists.
+        let other = row?.id ?? UserID(UUIDBytes(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max)))
         let sharing = try await rooms(upTo: head) {
-          try $0.sharing(with: caller, among: [found], limit: 1, examining: 1).found
+          try $0.sharing(with: caller, among: [other], limit: 1, examining: 1).found
         }
         guard !sharing.isEmpty else { return FoundUsers(users: [], hasMore: false) }
       }

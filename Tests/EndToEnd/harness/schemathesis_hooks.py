@@ -223,12 +223,18 @@ def is_refused_by_line(case, response) -> bool:
     error."""
     if operation_id(case) != "ingest" or response.status_code != 200:
         return False
-    wrong = [place for place, part in case.meta.components.items() if part.mode is GenerationMode.NEGATIVE]
     results = [json.loads(line) for line in response.content.decode().splitlines()]
-    return wrong == [ParameterLocation.BODY] and all(result["status"] >= 400 for result in results)
+    return is_wrong_only_in_body(case) and all(result["status"] >= 400 for result in results)
 
 
 def has_more_fields(case) -> bool:
     """The server ignores the other fields of a form with a file. The schema of the form allows them, and Schemathesis
     reports them nevertheless."""
-    return operation_id(case) == "uploadMedia" and isinstance(case.body, dict) and {"file"} < case.body.keys()
+    if operation_id(case) != "uploadMedia" or not isinstance(case.body, dict):
+        return False
+    return is_wrong_only_in_body(case) and {"file"} < case.body.keys()
+
+
+def is_wrong_only_in_body(case) -> bool:
+    wrong = [place for place, part in case.meta.components.items() if part.mode is GenerationMode.NEGATIVE]
+    return wrong == [ParameterLocation.BODY]

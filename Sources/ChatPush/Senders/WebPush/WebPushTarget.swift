@@ -89,7 +89,10 @@ package struct WebPushHosts: Sendable, Hashable {
 
   /// The first entry that no endpoint can match, such as a URL or a host with a port.
   package static func invalidEntry(in entries: [String]) -> String? {
-    entries.first { entry in entry.isEmpty || entry == "." || !entry.lowercased().utf8.allSatisfy(isHostCharacter) }
+    entries.first { entry in
+      let name = entry.hasPrefix(".") ? entry.dropFirst() : entry[...]
+      return !isName(String(name)) || !name.lowercased().utf8.allSatisfy(isHostCharacter)
+    }
   }
 
   /// Whether messages may be sent to an endpoint.
@@ -113,7 +116,7 @@ package struct WebPushHosts: Sendable, Hashable {
     return Self.isName(host) && isAllowed(host) ? Self.scheme + host : nil
   }
 
-  /// Whether a name server could know this host: RFC 1123, section 2.1, and RFC 1035, section 2.3.4.
+  /// Whether the host is a valid DNS name (RFC 1123, section 2.1; RFC 1035, section 2.3.4).
   private static func isName(_ host: String) -> Bool {
     host.utf8.count <= hostBytes
       && host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
