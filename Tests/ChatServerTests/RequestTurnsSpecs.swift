@@ -85,11 +85,9 @@ struct RequestTurnsSpecs {
 
   private struct Connection {
     let channel: EmbeddedChannel
-    let turns: RequestTurns
 
     init(_ eventLoop: EmbeddedEventLoop = EmbeddedEventLoop(), _ loops: LoopTurns = LoopTurns()) throws {
       channel = EmbeddedChannel(loop: eventLoop)
-      turns = loops.turns(of: eventLoop)
       try channel.pipeline.syncOperations.addHandler(
         RequestGuard(ConnectionSettings(), ProblemLog(), loops, Logger(label: "test")))
     }

@@ -17,7 +17,7 @@ final class RequestTurns {
   static let longest = TimeAmount.milliseconds(20)
 
   /// The number of the group that a request began with.
-  struct Turn: Equatable {
+  struct Turn {
     fileprivate let group: Int
   }
 
