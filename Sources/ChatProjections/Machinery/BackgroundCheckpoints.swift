@@ -2,10 +2,12 @@ import ChatPrimitives
 import Dispatch
 import GRDB
 import GRDBSQLite
+import Glibc
 import Synchronization
 
 /// Writes the write-ahead log of a read model into its file, on a connection of its own and a thread with low priority, which
-/// runs only during the passes. `CheckpointPlan` decides when.
+/// runs only during the passes. `CheckpointPlan` decides when. Between the passes, a thread syncs the write-ahead log
+/// whenever it has grown by `SyncSteps.bytes`, so that no sync takes long.
 ///
 /// Errors are ignored, as SQLite does with its automatic checkpoints: the log stays complete, and the next checkpoint
 /// tries again.
@@ -20,16 +22,39 @@ final class BackgroundCheckpoints: Sendable {
 
   private let pool: DatabasePool
   private let connection: DatabaseQueue
+  private let log: String
   private let threadName: String
-  /// Entered while a thread makes passes.
+  /// Entered while a thread makes passes or syncs the log.
   private let passes = DispatchGroup()
-  private let state = Mutex((plan: CheckpointPlan(), counts: Counts()))
+  private let state = Mutex(State())
+
+  private struct State {
+    var plan = CheckpointPlan()
+    var counts = Counts()
+    /// The pages of the log after the last transaction.
+    var pages = 0
+    var syncSteps = SyncSteps()
+    var isSyncing = false
+
+    /// - Returns: whether the log is to be synced.
+    mutating func grew(to pages: Int) -> Bool {
+      // A log that has begun anew is shorter than before.
+      let new = pages < self.pages ? pages : pages - self.pages
+      self.pages = pages
+      guard syncSteps.wrote(new * ProjectionFile.pageBytes), !isSyncing else { return false }
+      isSyncing = true
+      return true
+    }
+  }
 
   /// Replaces the automatic checkpoints of the pool's writer, until `close`.
-  /// - Parameter connection: another connection to the same file.
-  init(_ pool: DatabasePool, _ connection: DatabaseQueue, name: String) throws {
+  /// - Parameters:
+  ///   - connection: another connection to the same file.
+  ///   - log: the path of the write-ahead log.
+  init(_ pool: DatabasePool, _ connection: DatabaseQueue, log: String, name: String) throws {
     self.pool = pool
     self.connection = connection
+    self.log = log
     threadName = "wal-\(name)"
     try pool.writeWithoutTransaction { database in
       // The hook retains this object, and `close` releases it.
@@ -54,29 +79,44 @@ final class BackgroundCheckpoints: Sendable {
     try? connection.close()
   }
 
-  /// Waits for the passes that have begun.
+  /// Waits for the passes and the syncs that have begun.
   func waitForPasses() { passes.wait() }
 
   var counts: Counts { state.withLock { $0.counts } }
 
   /// Called on the writer's thread after each transaction.
   private func committed(_ pages: Int, _ writer: OpaquePointer?) {
-    let step = state.withLock { state in
+    let (step, isSynced) = state.withLock { state in
       let step = state.plan.committed(pages: pages)
       if step == .finish { state.counts.byWriter += 1 }
-      return step
+      return (step, state.grew(to: pages))
     }
+    if isSynced { start { $0.syncLog() } }
     switch step {
     case .none: break
-    case .begin:
-      // Entered here, so that `waitForPasses` cannot miss the thread.
-      passes.enter()
-      LowPriorityThread.start(threadName) { [self] in
-        copy()
-        passes.leave()
-      }
+    case .begin: start { $0.copy() }
     case .finish: sqlite3_wal_checkpoint_v2(writer, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
+  }
+
+  private func start(_ work: @escaping @Sendable (BackgroundCheckpoints) -> Void) {
+    // Entered here, so that `waitForPasses` cannot miss the thread.
+    passes.enter()
+    LowPriorityThread.start(threadName) { [self] in
+      work(self)
+      passes.leave()
+    }
+  }
+
+  /// The next checkpoint does the same again. It must see an error by itself, which it does: Linux reports an error once to
+  /// each open file (fsync(2)).
+  private func syncLog() {
+    defer { state.withLock { $0.isSyncing = false } }
+    // SQLite locks no bytes of this file, so closing it releases no lock (fcntl(2)).
+    let descriptor = open(log, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    _ = fdatasync(descriptor)
+    Glibc.close(descriptor)
   }
 
   private func copy() {

@@ -9,8 +9,9 @@ import GRDBSQLite
 /// With the checksum, a query that reads such a page fails with `SQLITE_IOERR_DATA` instead of returning wrong rows.
 ///
 /// This is a VFS (<https://www.sqlite.org/vfs.html>): the system's own VFS, with a few of its file methods replaced.
-/// SQLite itself checksums the pages in the write-ahead log; there, this VFS saves system calls, see `LogFrames`. A file has page checksums if its header reserves
-/// `reservedBytes` at the end of each page; other files are read and written unchanged.
+/// SQLite itself checksums the pages in the write-ahead log; there, this VFS saves system calls, see `LogFrames`. A file
+/// has page checksums if its header reserves `reservedBytes` at the end of each page; other files are read and written
+/// unchanged.
 enum PageChecksums {
   /// The length of the checksum: the CRC-32C of the rest of the page, XORed with the page's number. The cksumvfs
   /// extension uses eight bytes, so neither VFS treats the other's files as its own.
@@ -44,6 +45,11 @@ enum PageChecksums {
     _ = sqlite3_file_control(database.sqliteConnection, "main", skipControl, nil)
   }
 
+  /// Lets a connection sync the file whenever it has written `SyncSteps.bytes` of it, so that no sync takes long.
+  static func syncInSteps(_ database: Database) {
+    _ = sqlite3_file_control(database.sqliteConnection, "main", syncInStepsControl, nil)
+  }
+
   /// Whether a file with this header has page checksums.
   static func areReserved(in header: UnsafeRawBufferPointer) -> Bool {
     header.count >= headerBytes && header.starts(with: signature)
@@ -54,13 +60,16 @@ enum PageChecksums {
 
   // MARK: - The VFS
 
-  /// An opcode of `sqlite3_file_control`. Opcodes above 100 belong to the VFS.
+  /// Opcodes of `sqlite3_file_control`. Those above 100 belong to the VFS.
   private static let skipControl: Int32 = 0x4853
+  private static let syncInStepsControl: Int32 = 0x4854
 
   /// The state of an open file, stored after the state of the system's VFS.
   fileprivate struct FileState {
     var hasChecksums = false
     var skipsMismatch = false
+    /// Nil if SQLite alone decides when the file is synced.
+    var syncSteps: SyncSteps?
   }
 
   /// The system's VFS, and the methods that replace those of its files.
@@ -198,16 +207,19 @@ enum PageChecksums {
       UnsafeMutableRawPointer(mutating: buffer).storeBytes(
         of: checksum(bytes, at: offset), toByteOffset: Int(count) - reservedBytes, as: UInt32.self)
     }
-    return system.systemDatabase.pointee.xWrite(file, buffer, count, offset)
+    let code = system.systemDatabase.pointee.xWrite(file, buffer, count, offset)
+    guard code == SQLITE_OK, system.state(of: file).pointee.syncSteps?.wrote(Int(count)) == true else { return code }
+    return system.systemDatabase.pointee.xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY)
   }
 
   private static func control(_ file: File?, _ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let file, let system else { return SQLITE_MISUSE }
-    if operation == skipControl {
-      system.state(of: file).pointee.skipsMismatch = true
-      return SQLITE_OK
+    switch operation {
+    case skipControl: system.state(of: file).pointee.skipsMismatch = true
+    case syncInStepsControl: system.state(of: file).pointee.syncSteps = SyncSteps()
+    default: return system.systemDatabase.pointee.xFileControl(file, operation, argument)
     }
-    return system.systemDatabase.pointee.xFileControl(file, operation, argument)
+    return SQLITE_OK
   }
 
   /// SQLite reads and writes whole pages, except for a few bytes of the file's header.

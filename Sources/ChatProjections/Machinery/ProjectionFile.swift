@@ -20,6 +20,8 @@ package struct ProjectionFile: Sendable, Hashable {
   /// Read models contain push tokens and password hashes, so only the owner may read them.
   private static let fileMode: mode_t = 0o600
   private static let directoryMode = 0o700
+  /// SQLite's default.
+  static let pageBytes = 4096
 
   package var exists: Bool { FileManager.default.fileExists(atPath: path) }
   /// The file's name without its folder.
@@ -211,6 +213,7 @@ extension ProjectionFile {
     try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA cache_size = -\(Self.writerCacheKiB)")
       try database.execute(sql: "PRAGMA wal_autocheckpoint = \(CheckpointPlan.pages)")
+      PageChecksums.syncInSteps(database)
     }
     return pool
   }
@@ -219,7 +222,8 @@ extension ProjectionFile {
   /// - Parameter pool: of this file.
   func backgroundCheckpoints(_ projection: any Projection.Type, of pool: DatabasePool) throws -> BackgroundCheckpoints {
     let connection = try DatabaseQueue(path: path, configuration: Self.configuration(nil))
-    return try BackgroundCheckpoints(pool, connection, name: projection.name)
+    try connection.inDatabase { PageChecksums.syncInSteps($0) }
+    return try BackgroundCheckpoints(pool, connection, log: path + "-wal", name: projection.name)
   }
 
   /// A read-only connection that may be used beside a running server. It does not verify page checksums.
