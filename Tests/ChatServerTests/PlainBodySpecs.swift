@@ -10,12 +10,13 @@ import Testing
 struct PlainBodySpecs {
   private static let plain = [
     #"{"text":"hello"}"#, " {\t\"text\" :\r\n \"a b\" } \n", #"{"text":""}"#, #"{"text":" {}[],:'/~ "}"#,
+    #"{"text":"Grüße, 世界 👋🏽"}"#, "{\"text\":\"a\u{7f}\u{85}\u{2028}\u{feff}b\"}",
   ]
   /// Some are valid, but all are left to the decoder.
   private static let others = [
     "", "{", "{}", "hello", #"{"text":"a"#, #"{"text":"a""#, #"{"text":"a"}x"#, #"{"text":"a",}"#, #"{"text":1}"#,
-    #"{"text":"a","text":"b"}"#, #"{"text":"a","type":"b"}"#, #"{"Text":"a"}"#, #"{"text":"a\n"}"#, #"{"text":"é"}"#,
-    "{\"text\":\"a\u{1}b\"}", "{\"text\":\"a\u{7f}b\"}", #"{ text:"a"}"#, #"{"text""a"}"#, #"["text","a"]"#,
+    #"{"text":"a","text":"b"}"#, #"{"text":"a","type":"b"}"#, #"{"Text":"a"}"#, #"{"text":"a\n"}"#,
+    "{\"text\":\"a\u{1}b\"}", #"{ text:"a"}"#, #"{"text""a"}"#, #"["text","a"]"#,
     "\u{feff}{\"text\":\"a\"}", "{\"text\":\u{b}\"a\"}", #"{"te\u0078t":"a"}"#, #"{"text":null}"#, #"{"text":"a"}}"#,
   ]
 
@@ -29,6 +30,13 @@ struct PlainBodySpecs {
   @Test("is the only body that is read without the decoder", arguments: others)
   func isLeft(body: String) {
     #expect(PlainBody.text(in: ByteBuffer(string: body)) == nil)
+  }
+
+  @Test("is left to the decoder if it is not UTF-8", arguments: [[0x80], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf0, 0x9f]])
+  func isInvalid(text: [UInt8]) {
+    let body = ByteBuffer(bytes: Array(#"{"text":"a"#.utf8) + text + Array(#""}"#.utf8))
+    #expect(PlainBody.text(in: body) == nil)
+    #expect(throws: Refusal.self) { try JSONBody.decodeNow(SendMessageRequest.self, from: body) }
   }
 
   @Test("is read only as a whole")

@@ -208,7 +208,8 @@ struct IngestRun: Sendable {
   }
 
   private func request(for bytes: ByteBuffer) throws -> ChatService.Request {
-    try IngestOperation.request(for: try JSONBody.decodeNow(IngestLine.self, from: bytes), by: caller, chat: chat)
+    let line = try PlainLine.message(in: bytes) ?? JSONBody.decodeNow(IngestLine.self, from: bytes)
+    return try IngestOperation.request(for: line, by: caller, chat: chat)
   }
 }
 

@@ -21,7 +21,7 @@ enum IngestOperation: String, CaseIterable {
   private typealias Field = IngestLine.CodingKeys
 
   /// The accepted fields, besides `op` and `sentAt`, which every op accepts.
-  private var fields: Set<IngestLine.CodingKeys> {
+  private var fields: [IngestLine.CodingKeys] {
     switch self {
     case .registerUser: [.id, .nickname, .externalId]
     case .createRoom: [.as, .id, .name, .kind]
@@ -42,7 +42,8 @@ enum IngestOperation: String, CaseIterable {
     guard let operation = IngestOperation(rawValue: line.op) else {
       throw Refusal.invalidField("op must be one of \(allCases.map(\.rawValue).joined(separator: ", ")).")
     }
-    for field in line.presentFields where !operation.fields.contains(field) {
+    let accepted = operation.fields
+    for field in line.presentFields where !accepted.contains(field) {
       let flaw = BodyFlaw(path: [.member(field.stringValue)], kind: .unknownField)
       throw Refusal.invalidFields([FieldProblem(flaw)])
     }

@@ -1,0 +1,46 @@
+import ChatPrimitives
+import ChatProtocol
+import NIOCore
+
+/// The most common line of an ingest: a message with only a text, without escapes. It is read without a JSON decoder.
+enum PlainLine {
+  /// - Returns: nil for every other line, which says nothing about whether it is valid.
+  static func message(in line: ByteBuffer) -> IngestLine? {
+    var op = false
+    var user: UserID?
+    var id: ID<Entity>?
+    var room: RoomID?
+    var text: String?
+    let isPlain = PlainJSON.readMembers(of: line) { name, value in
+      if name.equals("op") {
+        guard !op else { return false }
+        op = value.equals("message.send")
+        return op
+      }
+      if name.equals("as") { return set(&user, ID(value)) }
+      if name.equals("id") { return set(&id, ID(value)) }
+      if name.equals("roomId") { return set(&room, ID(value)) }
+      if name.equals("text") { return set(&text, String(validating: value, as: UTF8.self)) }
+      return false
+    }
+    guard isPlain, op else { return nil }
+    return IngestLine(op: "message.send", as: user, id: id, roomId: room, text: text)
+  }
+
+  /// Sets a field that the line has not had yet.
+  /// - Returns: false if it is there twice, or invalid.
+  private static func set<Value>(_ field: inout Value?, _ value: Value?) -> Bool {
+    guard field == nil, let value else { return false }
+    field = value
+    return true
+  }
+}
+
+extension ID {
+  /// Parses a UUID in ASCII.
+  fileprivate init?(_ ascii: UnsafeRawBufferPointer) {
+    let uuid = ascii.withMemoryRebound(to: UInt8.self) { UUIDBytes(text: $0) }
+    guard let uuid, uuid != .zero else { return nil }
+    self.init(uuid)
+  }
+}
