@@ -1,4 +1,5 @@
-"""Compiles the Swift of the guides into one program, and runs a page of it.
+"""Compiles the Swift of the guides into one program, and runs a page of it. Lists the requests of a page in curl and in
+Swift.
 
 A block that imports nothing makes requests, like the commands before it. The blocks of a page together are one function,
 which begins with the service's API in `admin`.
@@ -6,6 +7,7 @@ which begins with the service's API in `admin`.
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -27,6 +29,50 @@ struct Guides {{
   }}
 }}
 """
+
+METHOD = "(?P<method>GET|POST|PUT|PATCH|DELETE)"
+SHELL_VALUE = r"\$\{[^}]*\}|\$\([^)]*\)|\$\w+"
+SWIFT_VALUE = r"\\\((?:[^()]|\([^()]*\))*\)"
+SHELL_PATH = rf"(?P<path>/v1(?:/(?:{SHELL_VALUE}|[\w.%-])+)+)"
+SWIFT_PATH = rf"(?P<path>/v1(?:/(?:{SWIFT_VALUE}|[\w.%-])+)+)"
+# The method is in front of the path, for example `ask $anna GET /v1/rooms`. A path can contain another request, in `$(…)`.
+SHELL_REQUEST = re.compile(rf"(?={METHOD} [\"']?{SHELL_PATH})")
+CURL_REQUEST = re.compile(rf"\$host{SHELL_PATH}.*")
+PROGRAM = re.compile(r"<<'(\w+)'\n.*?^\1$", re.DOTALL | re.MULTILINE)
+SWIFT_REQUEST = re.compile(rf'"{METHOD}",\s*"{SWIFT_PATH}')
+# Functions of a page that add the method or set it later.
+SWIFT_GET = re.compile(rf'\bget\("{SWIFT_PATH}')
+SWIFT_URL_REQUEST = re.compile(rf'address \+ "{SWIFT_PATH}.*?httpMethod = "{METHOD}"', re.DOTALL)
+
+
+def curl_requests(guide: Guide, page: pathlib.Path) -> set[str]:
+    """What the shell commands of a page request, as `METHOD /v1/…` with `{}` for each ID. Clients in other languages, which
+    some commands write into files, are left out."""
+    found = set()
+    for step in guide.steps:
+        if step.page == page.name:
+            text = PROGRAM.sub("", step.commands).replace("\\\n", " ")
+            found |= {request(match["method"], match["path"]) for match in SHELL_REQUEST.finditer(text)}
+            for match in CURL_REQUEST.finditer(text):
+                found.add(request("POST" if " --data" in match[0] else "GET", match["path"]))
+    return found
+
+
+def swift_requests(guide: Guide) -> set[str]:
+    """The same for the Swift of a page, including the code that needs a phone."""
+    found = set()
+    for block in guide.calls + guide.app_code:
+        if block.language == "swift":
+            for match in [*SWIFT_REQUEST.finditer(block.text), *SWIFT_URL_REQUEST.finditer(block.text)]:
+                found.add(request(match["method"], match["path"]))
+            found |= {request("GET", match["path"]) for match in SWIFT_GET.finditer(block.text)}
+    return found
+
+
+def request(method: str, path: str) -> str:
+    # A value can contain slashes.
+    parts = re.sub(f"{SHELL_VALUE}|{SWIFT_VALUE}", "{}", path).split("/")
+    return f"{method} {'/'.join(part if re.fullmatch('[a-z0-9-]*', part) else '{}' for part in parts)}"
 
 
 def function(guide: Guide) -> str:
