@@ -14,8 +14,11 @@ from harness.waiting import wait_until
 
 def creations(world: World) -> dict:
     """A request for each kind of thing that can be created: who sends it, the method, the path and the body."""
-    anna, ben, carla, dora = world.users("Anna", "Ben", "Carla", "Dora")
+    anna, ben, carla, dora, eva = world.users("Anna", "Ben", "Carla", "Dora", "Eva")
     room, office = anna.room("Tea", ben), anna.workspace("Office")
+    office.take_in(world, carla)
+    anna.put(f"{office.path}/invitations/{eva.id}", {"role": "member"})
+    channel, invite = anna.channel(office), anna.post(f"{room.path}/invites", {})
     sent = anna.send(room, "hello")["id"]
     plan = {"text": "later", "sendAt": later(days=1)}
     return {
@@ -36,6 +39,10 @@ def creations(world: World) -> dict:
         "invitation": (anna, "PUT", f"{office.path}/invitations/{ben.id}", {"role": "member"}),
         "block": (carla, "PUT", f"/v1/me/blocked-users/{ben.id}", None),
         "ban": (anna, "PUT", f"{room.path}/bans/{dora.id}", None),
+        "join": (carla, "POST", f"{channel.path}/join", None),
+        "accepted invite": (eva, "POST", f"/v1/invites/{invite['token']}/accept", None),
+        "accepted invitation": (eva, "POST", f"{office.path}/join", None),
+        "media": (anna, "POST", "/v1/media", b"tea leaves"),
         "legal hold on a user": (world.admin, "PUT", f"/v1/admin/legal-holds/users/{dora.id}", {"reason": "case 7"}),
         "legal hold on a room": (world.admin, "PUT", f"/v1/admin/legal-holds/rooms/{room.id}", {"reason": "case 7"}),
     }
@@ -43,13 +50,14 @@ def creations(world: World) -> dict:
 
 CREATIONS = [
     "account", "session", "device", "room", "direct room", "message", "scheduled message", "invite", "report", "member",
-    "reaction", "pin", "workspace", "workspace invite", "invitation", "block", "ban", "legal hold on a user",
-    "legal hold on a room",
+    "reaction", "pin", "workspace", "workspace invite", "invitation", "block", "ban", "join",
+    "accepted invite", "accepted invitation", "media", "legal hold on a user", "legal hold on a room",
 ]
 
 # Those that another request than a retry can ask for when they exist.
 EXISTING = {
-    "device", "member", "reaction", "pin", "invitation", "block", "ban", "legal hold on a user", "legal hold on a room"}
+    "device", "member", "reaction", "pin", "invitation", "block", "ban", "join", "accepted invite", "accepted invitation",
+    "media", "legal hold on a user", "legal hold on a room"}
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +69,8 @@ def requests_of_creations(shared_world):
 def test_what_was_created_has_a_location_and_a_repeat_is_marked(world, requests_of_creations, what):
     api, method, path, body = requests_of_creations[what]
     key = new_id()
-    first = api.request(method, path, body, key=key)
+    content = {"data": body} if isinstance(body, bytes) else {"body": body}
+    first = api.request(method, path, **content, key=key)
     assert (first.status_code, REPLAYED in first.headers) == (201, False)
     location = first.headers["Location"]
     assert location.startswith("/v1/")
@@ -69,11 +78,11 @@ def test_what_was_created_has_a_location_and_a_repeat_is_marked(world, requests_
         assert location == path
     if contract().operation("GET", urllib.parse.unquote(location)):
         assert api.request("GET", location).status_code in (200, 400), "a service alone sees no rooms"
-    again = api.request(method, path, body, key=key)
+    again = api.request(method, path, **content, key=key)
     assert (again.status_code, again.headers[REPLAYED], "Location" in again.headers) == (200, "true", False)
     if what in EXISTING:
         for key in (None, new_id()):
-            other = api.request(method, path, body, key=key)
+            other = api.request(method, path, **content, key=key)
             assert (other.status_code, "Location" in other.headers) == (200, False), "it existed"
 
 

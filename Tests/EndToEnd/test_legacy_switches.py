@@ -46,23 +46,26 @@ def test_an_expired_refresh_token(tmp_path, is_on, status):
         assert (found, problem["status"], problem["code"]) == (status, status, "refresh_token_expired")
 
 
-@pytest.mark.parametrize(("is_on", "status"), [(True, 418), (False, 401)])
-def test_every_refusal_of_a_refresh_token(tmp_path, is_on, status):
+@pytest.mark.parametrize("is_on", [True, False])
+def test_every_refusal_of_a_refresh_token(tmp_path, is_on):
     """An app that logs in again only after 418 has to get it whatever is wrong with the token."""
     with configured(tmp_path, {"legacyStatus": is_on}) as world:
-        anna, ben = world.users("Anna", "Ben")
+        anna, ben, carla = world.users("Anna", "Ben", "Carla")
         first = anna.tokens["refreshToken"]
         second = world.nobody.post("/v1/sessions/refresh", {"refreshToken": first})["refreshToken"]
         world.nobody.post("/v1/sessions/refresh", {"refreshToken": second})
         ben.delete("/v1/sessions/current")
-        for token, code in (
-            ("x", "refresh_token_invalid"), (first, "refresh_token_reused"),
-            (ben.tokens["refreshToken"], "session_ended"),
+        world.admin.post(f"/v1/admin/users/{carla.id}/disable")
+        for token, default, code in (
+            ("x", 401, "refresh_token_invalid"), (first, 401, "refresh_token_reused"),
+            (ben.tokens["refreshToken"], 401, "session_ended"), (carla.tokens["refreshToken"], 403, "account_disabled"),
         ):
+            status = 418 if is_on else default
             found, problem = request(world.nobody, "POST", "/v1/sessions/refresh", {"refreshToken": token})
             assert (found, problem["status"], problem["code"]) == (status, status, code)
-        # The same code for an access token keeps its status, and so does a body without a token.
+        # The same codes of other routes keep their status, and so does a body without a token.
         assert request(ben, "GET", "/v1/me")[0] == 401
+        world.acting_as(carla.id).refused("account_disabled", "POST", "/v1/sessions", {})
         assert request(world.nobody, "POST", "/v1/sessions/refresh", {})[0] == 400
 
 

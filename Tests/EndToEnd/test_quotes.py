@@ -6,6 +6,7 @@ from harness.client import new_id
 from harness.images import encoded
 from harness.live_streams import LiveClient
 from harness.mirror import SyncClient
+from harness.waiting import wait_until
 
 TEXT_BYTES = 256
 
@@ -18,6 +19,16 @@ def quote(sender, text: str, cut: bool = False, **part) -> dict:
     return {"senderId": sender.id, "text": text, "isCut": cut} | part
 
 
+def search(person, room, q: str) -> list[dict]:
+    """Waits until the search finds something. A new index responds 503 until it is complete."""
+    def results() -> list[dict]:
+        response = person.request("GET", "/v1/search", params={"q": q, "roomId": room.id})
+        assert response.status_code in (200, 503), response.text
+        return response.json()["results"] if response.status_code == 200 else []
+
+    return wait_until(results, f"the search does not find {q}")
+
+
 def test_a_reply_has_the_same_quote_wherever_it_is_shown(anna, ben, room):
     asked = anna.send(room, "Is the kettle on")
     expected = quote(anna, "Is the kettle on")
@@ -26,6 +37,7 @@ def test_a_reply_has_the_same_quote_wherever_it_is_shown(anna, ben, room):
     assert anna.get(room.message(sent["id"])) == sent
     page = anna.get(f"{room.path}/messages")
     assert page["messages"][-1] == sent and "quote" not in page["messages"][-2]
+    assert [each["message"] for each in search(anna, room, "yes")] == [sent]
     assert ben.put(room.message(sent["id"]), {"text": "yes", "replyTo": asked["id"]}, expect=200) == sent
     assert ben.patch(room.message(sent["id"]), {"text": "yes, it is"})["quote"] == expected
     anna.put(f"{room.path}/pins/{sent['id']}")

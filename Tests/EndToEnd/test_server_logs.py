@@ -95,6 +95,10 @@ def test_the_trace_of_a_request_is_logged(logging):
         (line,) = access(logging, requestId=problem["requestId"])
         assert (line["traceId"], line["parentSpanId"]) == (TRACE, PARENT)
         assert re.fullmatch("[0-9a-f]{16}", line["spanId"])
+        (rejected,) = (
+            each for each in lines(logging)
+            if (each["message"], each.get("requestId")) == ("request rejected", problem["requestId"]))
+        assert (rejected["traceId"], rejected["spanId"]) == (TRACE, line["spanId"])
         spans.append(line["spanId"])
     assert len({*spans, PARENT}) == 3
 

@@ -27,6 +27,13 @@ def test_the_version_is_that_of_the_changelog(version):
     assert headings[0].split(",")[0] == version["hansard"]
 
 
+def test_the_changelog_names_the_schema_versions_of_the_views(version):
+    newest = (DOCS / "CHANGELOG.md").read_text().split("\n## ")[1]
+    views = dict(view.split() for view in version["views"].split(", "))
+    named = re.findall(rf"`({'|'.join(views)})`\s+\(?(\d+)\b", newest)
+    assert named and set(named) <= set(views.items())
+
+
 def test_the_commit_is_one_of_this_repository(version):
     """The checked out commit may be a later one: the executable can have been built before it."""
     if git("rev-parse", "--verify", "HEAD").returncode == 0:
