@@ -10,14 +10,18 @@ import Testing
 struct PlainBodySpecs {
   private static let plain = [
     #"{"text":"hello"}"#, " {\t\"text\" :\r\n \"a b\" } \n", #"{"text":""}"#, #"{"text":" {}[],:'/~ "}"#,
-    #"{"text":"Grüße, 世界 👋🏽"}"#, "{\"text\":\"a\u{7f}\u{85}\u{2028}\u{feff}b\"}",
+    #"{"text":"Grüße, 世界 👋🏽"}"#, "{\"text\":\"a\u{7f}\u{85}\u{2028}\u{feff}b\"}", marked(30),
   ]
+
+  /// A letter with so many combining marks, of which 30 are allowed.
+  private static func marked(_ count: Int) -> String { "{\"text\":\"a" + String(repeating: "\u{301}", count: count) + "\"}" }
+
   /// Some are valid, but all are left to the decoder.
   private static let others = [
     "", "{", "{}", "hello", #"{"text":"a"#, #"{"text":"a""#, #"{"text":"a"}x"#, #"{"text":"a",}"#, #"{"text":1}"#,
     #"{"text":"a","text":"b"}"#, #"{"text":"a","type":"b"}"#, #"{"Text":"a"}"#, #"{"text":"a\n"}"#,
     "{\"text\":\"a\u{1}b\"}", #"{ text:"a"}"#, #"{"text""a"}"#, #"["text","a"]"#,
-    "\u{feff}{\"text\":\"a\"}", "{\"text\":\u{b}\"a\"}", #"{"te\u0078t":"a"}"#, #"{"text":null}"#, #"{"text":"a"}}"#,
+    "\u{feff}{\"text\":\"a\"}", marked(31), "{\"text\":\u{b}\"a\"}", #"{"te\u0078t":"a"}"#, #"{"text":null}"#, #"{"text":"a"}}"#,
   ]
 
   @Test("is read as the decoder reads it", arguments: plain)

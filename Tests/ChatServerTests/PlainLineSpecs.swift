@@ -12,8 +12,14 @@ struct PlainLineSpecs {
   private static let plain = [
     #"{"op":"message.send","roomId":"\#(id)","id":"\#(other)","text":"hello","as":"\#(id)"}"#,
     #" { "text" : "Grüße, 世界 👋🏽" , "op" : "message.send" } "#, #"{"op":"message.send"}"#,
-    #"{"op":"message.send","text":""}"#, #"{"op":"message.send","id":"\#(id)"}"#,
+    #"{"op":"message.send","text":""}"#, #"{"op":"message.send","id":"\#(id)"}"#, marked(30),
   ]
+
+  /// A letter with so many combining marks, of which 30 are allowed.
+  private static func marked(_ count: Int) -> String {
+    #"{"op":"message.send","text":"a"# + String(repeating: "\u{301}", count: count) + #""}"#
+  }
+
   /// Some are valid, but all are left to the decoder.
   private static let others = [
     "", "{", "{}", #"{"text":"a"}"#, #"{"op":"message.edit","text":"a"}"#, #"{"op":"message.send","key":"a"}"#,
@@ -22,7 +28,7 @@ struct PlainLineSpecs {
     #"{"op":"message.send","roomId":"\#(id)","roomId":"\#(id)"}"#, #"{"op":"message.send","as":"anna"}"#,
     #"{"op":"message.send","id":"00000000-0000-0000-0000-000000000000"}"#, #"{"op":"message.send","roomId":""}"#,
     #"{"op":"message.send","text":"a\n"}"#, #"{"op":"message.send","text":null}"#, #"{"op":"message.send",}"#,
-    #"{"op":"message.send"}{"#, #"{"op":"message.send" "text":"a"}"#, #"{"op":"message.send","silent":true}"#,
+    #"{"op":"message.send"}{"#, #"{"op":"message.send" "text":"a"}"#, #"{"op":"message.send","silent":true}"#, marked(31),
   ]
 
   @Test("is read as the decoder reads it", arguments: plain)

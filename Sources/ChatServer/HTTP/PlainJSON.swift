@@ -1,3 +1,4 @@
+import ChatPrimitives
 import NIOCore
 
 /// Reads the most common JSON without a decoder: an object whose values are strings, with no escape anywhere. All other
@@ -19,6 +20,13 @@ enum PlainJSON {
       } while scanner.skip(",")
       return scanner.skip("}") && scanner.isAtEnd
     }
+  }
+
+  /// A value as text.
+  /// - Returns: nil if the decoder would refuse it.
+  static func text(_ value: UnsafeRawBufferPointer) -> String? {
+    guard let text = String(validating: value, as: UTF8.self), CombiningMarks.areFew(in: text) else { return nil }
+    return text
   }
 
   private struct Scanner {

@@ -4,7 +4,7 @@ import NIOCore
 
 /// The most common line of an ingest: a message with only a text, without escapes. It is read without a JSON decoder.
 enum PlainLine {
-  /// - Returns: nil for every other line, which says nothing about whether it is valid.
+  /// - Returns: nil for every other line, valid or not.
   static func message(in line: ByteBuffer) -> IngestLine? {
     var op = false
     var user: UserID?
@@ -20,7 +20,7 @@ enum PlainLine {
       if name.equals("as") { return set(&user, ID(value)) }
       if name.equals("id") { return set(&id, ID(value)) }
       if name.equals("roomId") { return set(&room, ID(value)) }
-      if name.equals("text") { return set(&text, String(validating: value, as: UTF8.self)) }
+      if name.equals("text") { return set(&text, PlainJSON.text(value)) }
       return false
     }
     guard isPlain, op else { return nil }
