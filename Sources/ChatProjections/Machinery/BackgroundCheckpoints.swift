@@ -5,9 +5,9 @@ import GRDBSQLite
 import Glibc
 import Synchronization
 
-/// Writes the write-ahead log of a read model into its file, on a connection of its own and a thread with low priority, which
-/// runs only during the passes. `CheckpointPlan` decides when. Between the passes, a thread syncs the write-ahead log
-/// whenever it has grown by `SyncSteps.bytes`, so that no sync takes long.
+/// Writes the write-ahead log of a read model into its file, on a connection of its own. A thread with low priority makes the
+/// passes; `CheckpointPlan` decides when. Another one syncs the write-ahead log whenever it has grown by about
+/// `SyncSteps.bytes`, so that no sync takes long.
 ///
 /// Errors are ignored, as SQLite does with its automatic checkpoints: the log stays complete, and the next checkpoint
 /// tries again.
@@ -22,23 +22,24 @@ final class BackgroundCheckpoints: Sendable {
 
   private let pool: DatabasePool
   private let connection: DatabaseQueue
+  /// The path of the write-ahead log.
   private let log: String
   private let threadName: String
-  /// Entered while a thread makes passes or syncs the log.
+  /// Entered while a thread makes passes or syncs the write-ahead log.
   private let passes = DispatchGroup()
   private let state = Mutex(State())
 
   private struct State {
     var plan = CheckpointPlan()
     var counts = Counts()
-    /// The pages of the log after the last transaction.
+    /// The pages of the write-ahead log after the last transaction.
     var pages = 0
     var syncSteps = SyncSteps()
     var isSyncing = false
 
-    /// - Returns: whether the log is to be synced.
+    /// - Returns: whether the write-ahead log is to be synced.
     mutating func grew(to pages: Int) -> Bool {
-      // A log that has begun anew is shorter than before.
+      // If SQLite has restarted it, it is shorter than before.
       let new = pages < self.pages ? pages : pages - self.pages
       self.pages = pages
       guard syncSteps.wrote(new * ProjectionFile.pageBytes), !isSyncing else { return false }
@@ -86,12 +87,12 @@ final class BackgroundCheckpoints: Sendable {
 
   /// Called on the writer's thread after each transaction.
   private func committed(_ pages: Int, _ writer: OpaquePointer?) {
-    let (step, isSynced) = state.withLock { state in
+    let (step, syncsLog) = state.withLock { state in
       let step = state.plan.committed(pages: pages)
       if step == .finish { state.counts.byWriter += 1 }
       return (step, state.grew(to: pages))
     }
-    if isSynced { start { $0.syncLog() } }
+    if syncsLog { start { $0.syncLog() } }
     switch step {
     case .none: break
     case .begin: start { $0.copy() }
@@ -108,8 +109,8 @@ final class BackgroundCheckpoints: Sendable {
     }
   }
 
-  /// The next checkpoint does the same again. It must see an error by itself, which it does: Linux reports an error once to
-  /// each open file (fsync(2)).
+  /// Errors are ignored: the next checkpoint syncs again and sees them too, because Linux reports a write error once to each
+  /// open file (fsync(2)).
   private func syncLog() {
     defer { state.withLock { $0.isSyncing = false } }
     // SQLite locks no bytes of this file, so closing it releases no lock (fcntl(2)).

@@ -45,7 +45,7 @@ enum PageChecksums {
     _ = sqlite3_file_control(database.sqliteConnection, "main", skipControl, nil)
   }
 
-  /// Lets a connection sync the file whenever it has written `SyncSteps.bytes` of it, so that no sync takes long.
+  /// Makes a connection sync the file after each `SyncSteps.bytes` that it writes, so that no sync takes long.
   static func syncInSteps(_ database: Database) {
     _ = sqlite3_file_control(database.sqliteConnection, "main", syncInStepsControl, nil)
   }

@@ -1,7 +1,7 @@
-/// When a file that is being written is synced: after each MiB, and not only at the end.
+/// Decides when a file is synced while it is written: after each MiB, not only at the end.
 ///
-/// A sync waits until the disk has everything that was written to any file before. If a read model wrote 16 MiB and then
-/// synced them, each sync of the log in that time would take as long as that, and so would the messages that wait for it.
+/// A sync flushes the disk's cache, so it also waits for earlier writes to other files. After 16 MiB in one step, syncs of the
+/// event log would take just as long, and messages wait for those.
 struct SyncSteps: Sendable, Hashable {
   static let bytes = 1 << 20
 
