@@ -144,6 +144,8 @@ enum Expected: Sendable, Hashable {
   case paused
   case stopped
   case renewed
+  /// The token may be of another app, or the settings.
+  case unclear
 
   init(_ result: SendResult) {
     self =
@@ -160,6 +162,7 @@ enum Expected: Sendable, Hashable {
   init(_ response: APNsResponse) {
     switch response {
     case .tokenExpired: self = .renewed
+    case .notForTopic: self = .unclear
     case .result(let result): self.init(result)
     }
   }
@@ -167,6 +170,7 @@ enum Expected: Sendable, Hashable {
   init(_ response: FCMResponse) {
     switch response {
     case .unauthenticated: self = .renewed
+    case .otherProject: self = .unclear
     case .result(let result): self.init(result)
     }
   }
@@ -176,7 +180,7 @@ enum Expected: Sendable, Hashable {
 private let documentedReasons: [(UInt, String, Expected)] = [
   (400, "BadCollapseId", .rejected), (400, "BadDeviceToken", .tokenInvalid), (400, "BadExpirationDate", .rejected),
   (400, "BadMessageId", .rejected), (400, "BadPriority", .rejected), (400, "BadTopic", .stopped),
-  (400, "DeviceTokenNotForTopic", .rejected), (400, "DuplicateHeaders", .rejected), (400, "IdleTimeout", .failed),
+  (400, "DeviceTokenNotForTopic", .unclear), (400, "DuplicateHeaders", .rejected), (400, "IdleTimeout", .failed),
   (400, "InvalidPushType", .rejected), (400, "MissingDeviceToken", .tokenInvalid), (400, "MissingTopic", .stopped),
   (400, "PayloadEmpty", .rejected), (400, "TopicDisallowed", .stopped), (403, "BadCertificate", .stopped),
   (403, "BadCertificateEnvironment", .stopped), (403, "BadEnvironmentKeyIdInToken", .stopped),

@@ -235,18 +235,6 @@ struct WebPushSpecs {
         == .failed(reason: "429", retryAfter: .seconds(5)))
   }
 
-  @Test("a key is wrong if it was refused for 8 different subscriptions and accepted for none", arguments: [-1, 0, 1])
-  func wrongKey(excess: Int) {
-    let refusals = KeyRefusals()
-    let endpoints = (0..<KeyRefusals.limit + excess).map { "https://push.example.net/s/\($0)" }
-    for (index, endpoint) in endpoints.enumerated() {
-      for _ in 1...3 { #expect(refusals.noteRefused(endpoint) == (index >= KeyRefusals.limit - 1)) }
-    }
-    #expect(refusals.noteRefused(endpoints[0]) == (excess >= 0))
-    refusals.noteAccepted()
-    for endpoint in endpoints { #expect(!refusals.noteRefused(endpoint)) }
-  }
-
   @Test("a request is signed for its origin; the token is kept for six hours, for a limited number of origins")
   func vapid() async throws {
     let key = P256.Signing.PrivateKey()

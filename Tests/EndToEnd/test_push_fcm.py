@@ -13,6 +13,7 @@ from harness.push_phones import CHANNEL, FCM
 from harness.push_service import DROP, RESET, SILENCE, Reply
 from harness.push_phones import LONG_SESSIONS, PUSH_THREADS
 from harness.shifted_clock import DAY, ShiftedClock
+from test_push_apns import check_connections_that_go_away
 
 
 def talking(server, services):
@@ -54,6 +55,10 @@ def test_all_messages_use_one_connection_of_each_thread_and_one_access_token(not
     assert services.fcm.grants == 1 and {push.protocol for push in services.fcm.taken()} == {"h2"}
     # The port is also that of the OAuth endpoint.
     assert services.fcm.connections <= PUSH_THREADS + 1
+
+
+def test_a_connection_that_goes_away_loses_and_repeats_nothing(notifying, services):
+    check_connections_that_go_away(notifying, services, FCM)
 
 
 def test_a_long_text_is_cut_at_a_whole_character(notifying, services):
@@ -105,6 +110,10 @@ def test_each_documented_error_of_a_device_has_its_effect(notifying, services):
     codes = DEAD_CODES + REJECTED_CODES + RETRIED_CODES
     room = anna.room("Tea", ben)
     phones = {code: services.phone(ben, FCM) for code in codes}
+    # Once one was accepted, a refusal of a single token does not mean that the key or the topic is wrong.
+    accepted = anna.send(room, "accepted")
+    for phone in phones.values():
+        arrives(services, phone, accepted)
     planned = {phone.token: code for code, phone in phones.items()}
 
     def respond(push) -> Reply | None:

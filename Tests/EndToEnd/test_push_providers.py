@@ -55,6 +55,32 @@ def test_a_message_reaches_each_kind_of_device_with_the_same_content(notifying, 
         PROVIDERS.values(), "running")
 
 
+# A provider is probably set up for another app if it said so about so many devices and accepted no notification.
+REFUSALS = 8
+
+
+@pytest.mark.parametrize(("kind", "refusal", "setting"), [
+    (APNS, "DeviceTokenNotForTopic", "push.apns.topic"), (FCM, "SENDER_ID_MISMATCH", "push.fcm.keyFile")])
+def test_settings_for_another_app_stop_the_provider_and_nothing_is_given_up(notifying, services, kind, refusal, setting):
+    anna, ben = World(notifying).users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    phones = [services.phone(ben, kind) for _ in range(REFUSALS)]
+    stand_in = getattr(services, PROVIDERS[kind])
+    stand_in.respond = lambda push: stand_in.error(refusal)
+    first = anna.send(room, "first")
+    detail = becomes(notifying, PROVIDERS[kind], "stopped")["detail"]
+    assert refusal in detail and setting in detail and detail in notifying.tail()
+    second = anna.send(room, "second")
+    for event in (first, second):
+        assert set(outcomes(notifying, event).values()) == {("waiting", None)}
+    stand_in.respond = lambda push: None
+    services.expect_restart()
+    notifying.restart()
+    for event in (first, second):
+        comes_to(notifying, event, {phone: DELIVERED for phone in phones})
+    assert provider(notifying, PROVIDERS[kind])["state"] == "running"
+
+
 def stop_reply(services, kind: str):
     """What makes the provider stop: a wrong topic, or a service account that may not send."""
     return (lambda push: services.fcm.denied()) if kind == FCM else (lambda push: "TopicDisallowed")

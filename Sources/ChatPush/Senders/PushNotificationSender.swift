@@ -75,7 +75,7 @@ package enum SendResult: Sendable, Hashable {
   case failed(reason: String, retryAfter: Duration? = nil)
   /// The provider accepts no notifications for this time.
   case providerPaused(reason: String, for: Duration)
-  /// The provider refused the server's key for this device and for so many others that the key is probably wrong. The
+  /// The provider refused the server's key or topic for this device and for so many others that it is probably wrong. The
   /// notification can be sent again after `retryAfter`; an operator has to do what `reason` says.
   case keyRefused(reason: String, retryAfter: Duration)
   /// The provider accepts no notifications until an operator does what `reason` says.

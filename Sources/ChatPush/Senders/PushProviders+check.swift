@@ -9,8 +9,16 @@ extension PushProviders {
     package let problem: String?
   }
 
+  private static let noDelivery = String(repeating: "0", count: 64)
+
   /// A token of the right form that belongs to no device.
-  private static let noDevice = String(repeating: "0", count: 64)
+  private static func noDevice(_ provider: PushProvider) -> String {
+    let zeros = { String(repeating: "0", count: $0) }
+    return switch provider {
+    case .apns, .webPush: zeros(64)
+    case .fcm: zeros(22) + ":APA91b" + zeros(134)
+    }
+  }
 
   /// Sends a silent notification to no device through each provider that can be asked. A push service of a browser can be
   /// asked only about the subscription of a browser, so Web Push is left out.
@@ -26,7 +34,8 @@ extension PushProviders {
 
   private func problem(_ provider: PushProvider, _ environment: APNsEnvironment?) async -> String? {
     let notification = PushNotification(
-      key: .origin, deliveryKey: Self.noDevice, token: PushToken(provider: provider, token: Self.noDevice),
+      key: .origin, deliveryKey: Self.noDelivery,
+      token: PushToken(provider: provider, token: Self.noDevice(provider)),
       content: PushContent(time: Self.systemTime()), delivery: FanOut.Delivery(kind: .update, badge: 0),
       apnsEnvironment: environment)
     switch await send(notification) {

@@ -5,6 +5,8 @@ import Foundation
 enum APNsResponse: Sendable, Hashable {
   /// The provider token must be renewed.
   case tokenExpired
+  /// The token belongs to another app than `push.apns.topic`; see `KeyRefusals`.
+  case notForTopic(response: String)
   case result(SendResult)
 
   /// How long a device that got too many notifications gets none, in seconds, if there is no `Retry-After`.
@@ -35,8 +37,7 @@ enum APNsResponse: Sendable, Hashable {
     case "ExpiredProviderToken": self = .tokenExpired
     case "BadDeviceToken", "MissingDeviceToken", "Unregistered", "ExpiredToken":
       self = .result(.tokenInvalid(response: text))
-    // The token may belong to another app of the team, so it stays.
-    case "DeviceTokenNotForTopic": self = .result(.rejected(response: text))
+    case "DeviceTokenNotForTopic": self = .notForTopic(response: text)
     case "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "DuplicateHeaders", "InvalidPushType",
       "PayloadEmpty", "PayloadTooLarge":
       self = .result(.rejected(response: text))

@@ -12,6 +12,8 @@ final class APNsSender: Sendable {
 
   private let configuration: APNsConfiguration
   private let client: ProviderClient
+  /// For each environment, because each of them is stopped by itself.
+  private let refusals = (production: KeyRefusals(), sandbox: KeyRefusals())
   /// Nil with a client certificate.
   private let token: SharedToken?
 
@@ -36,7 +38,21 @@ final class APNsSender: Sendable {
         return .tokenInvalid(response: "malformed")
       }
       guard let body = APNsRequest.body(payload) else { return .rejected(response: "too large") }
-      return try await send(payload, to: notification.apnsEnvironment ?? configuration.environment, path, body)
+      let environment = notification.apnsEnvironment ?? configuration.environment
+      let refusals = environment == .sandbox ? refusals.sandbox : refusals.production
+      switch try await send(payload, to: environment, path, body) {
+      case .notForTopic(let response):
+        return refusals.result(
+          of: response, from: "APNs", for: path,
+          next: "push.apns.topic must be the app's bundle ID")
+      case .tokenExpired:
+        return .providerPaused(
+          reason: "APNs responded with 403 ExpiredProviderToken; check the clock of this machine",
+          for: .seconds(TokenSchedule.renewalSeconds))
+      case .result(let result):
+        if case .delivered = result { refusals.noteAccepted() }
+        return result
+      }
     } catch let error as ProviderUnreachable {
       return .providerPaused(reason: "no connection: \(error.reason)", for: .zero)
     } catch {
@@ -47,22 +63,16 @@ final class APNsSender: Sendable {
   /// Repeats the request once if only the provider token has expired.
   private func send(
     _ payload: PushPayload, to environment: APNsEnvironment, _ path: String, _ body: [UInt8]
-  ) async throws -> SendResult {
+  ) async throws -> APNsResponse {
     let address = try ProviderAddress(configuration.url(of: environment) + path)
-    let expired = SendResult.providerPaused(
-      reason: "APNs responded with 403 ExpiredProviderToken; check the clock of this machine",
-      for: .seconds(TokenSchedule.renewalSeconds))
     for _ in 1...2 {
       let authorization = try await token?.current()
       let headers = APNsRequest.headers(payload, topic: configuration.topic, authorization: authorization)
-      let response = try await client.post(address, headers, body)
-      switch APNsResponse(response, isOwnEnvironment: environment == configuration.environment) {
-      case .result(let result): return result
-      case .tokenExpired:
-        guard let authorization, token?.reject(authorization) == true else { return expired }
-      }
+      let response = APNsResponse(
+        try await client.post(address, headers, body), isOwnEnvironment: environment == configuration.environment)
+      guard response == .tokenExpired, let authorization, token?.reject(authorization) == true else { return response }
     }
-    return expired
+    return .tokenExpired
   }
 
   func close() async { await client.close() }

@@ -4,6 +4,8 @@ import Foundation
 enum FCMResponse: Sendable, Hashable {
   /// The access token was not accepted.
   case unauthenticated(response: String)
+  /// The token belongs to another Firebase project than `push.fcm.keyFile`; see `KeyRefusals`.
+  case otherProject(response: String)
   case result(SendResult)
 
   /// How long FCM or a device is paused after a 429 without `Retry-After`, in seconds. Google recommends a minute.
@@ -23,9 +25,7 @@ enum FCMResponse: Sendable, Hashable {
     switch (status, code) {
     case (200..<300, _): self = .result(.delivered(response: String(status)))
     case (_, "UNREGISTERED"): self = .result(.tokenInvalid(response: text))
-    // The token belongs to another Firebase project: either it is a token of another app, or the key is for the wrong
-    // project.
-    case (_, "SENDER_ID_MISMATCH"): self = .result(.rejected(response: text))
+    case (_, "SENDER_ID_MISMATCH"): self = .otherProject(response: text)
     case (_, "THIRD_PARTY_AUTH_ERROR"):
       self = .result(
         .failed(

@@ -10,6 +10,7 @@ final class FCMSender: Sendable {
   private let android: FCMAndroid
   private let client: ProviderClient
   private let token: SharedToken
+  private let refusals = KeyRefusals()
   private let now: @Sendable () -> Timestamp
 
   init(
@@ -33,7 +34,18 @@ final class FCMSender: Sendable {
     do {
       let body = FCMRequest.body(payload, token: notification.token.token, android, at: now())
       guard let body else { return .rejected(response: "too large") }
-      return try await send(body)
+      switch try await send(body) {
+      case .otherProject(let response):
+        return refusals.result(
+          of: response, from: "FCM", for: notification.token.token,
+          next: "push.fcm.keyFile must be the key file of the app's Firebase project")
+      case .unauthenticated(let response):
+        return .providerStopped(
+          reason: "FCM responded with \(response), also to a new access token; check the account in push.fcm.keyFile")
+      case .result(let result):
+        if case .delivered = result { refusals.noteAccepted() }
+        return result
+      }
     } catch let error as TokenFailure {
       return error.result
     } catch let error as ProviderUnreachable {
@@ -44,25 +56,16 @@ final class FCMSender: Sendable {
   }
 
   /// Repeats the request once with a new access token if the old one is not accepted.
-  private func send(_ body: [UInt8]) async throws -> SendResult {
+  private func send(_ body: [UInt8]) async throws -> FCMResponse {
     let address = try address.get()
-    var response = ""
+    var response = FCMResponse.unauthenticated(response: "")
     for _ in 1...2 {
       let authorization = try await token.current()
       let headers: HTTPHeaders = ["authorization": "Bearer " + authorization, "content-type": "application/json"]
-      switch FCMResponse(try await client.post(address, headers, body)) {
-      case .result(let result): return result
-      case .unauthenticated(let found):
-        response = found
-        guard token.reject(authorization) else { return Self.unauthenticated(response) }
-      }
+      response = FCMResponse(try await client.post(address, headers, body))
+      guard case .unauthenticated = response, token.reject(authorization) else { return response }
     }
-    return Self.unauthenticated(response)
-  }
-
-  private static func unauthenticated(_ response: String) -> SendResult {
-    .providerStopped(
-      reason: "FCM responded with \(response), also to a new access token; check the account in push.fcm.keyFile")
+    return response
   }
 
   func close() async { await client.close() }

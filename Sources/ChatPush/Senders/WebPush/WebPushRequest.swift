@@ -41,7 +41,7 @@ enum WebPushRequest {
     }
   }
 
-  /// What a response means (RFC 8030, section 5; RFC 8292, section 4).
+  /// What a response means (RFC 8030, section 5; RFC 8292, section 4), except for `refusedKeyStatuses`: see `KeyRefusals`.
   static func result(_ response: ProviderClient.Response) -> SendResult {
     let text = String(response.status)
     return switch response.status {
@@ -49,7 +49,6 @@ enum WebPushRequest {
     case 404, 410: .tokenInvalid(response: text)
     case 408, 425: .failed(reason: text, retryAfter: response.retryAfter)
     case 429: .failed(reason: text, retryAfter: response.retryAfter ?? .seconds(tooManySeconds))
-    // A single 401 or 403 concerns this subscription: it may have been made with another server's key. See `KeyRefusals`.
     case 300..<500: .rejected(response: text)
     default: .failed(reason: text, retryAfter: response.retryAfter)
     }

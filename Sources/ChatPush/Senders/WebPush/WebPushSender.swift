@@ -5,9 +5,6 @@ import NIOSSL
 
 /// Sends notifications to browsers through their push services.
 final class WebPushSender: Sendable {
-  /// When a device is tried again if the key is probably wrong, in seconds.
-  private static let refusedKeySeconds: Int64 = 15 * 60
-
   private let targets: WebPushTargets
   private let tokens: VAPIDTokens
   private let refusals = KeyRefusals()
@@ -34,7 +31,7 @@ final class WebPushSender: Sendable {
       let headers = WebPushRequest.headers(payload, authorization: authorization, at: now())
       let response = try await client.post(
         target.address, headers, try WebPushEncryption.encrypt(content, for: target))
-      return refusedKey(response.status, target) ?? WebPushRequest.result(response)
+      return result(of: response, for: target)
     } catch let error as ProviderUnreachable {
       // The provider is not paused, because browsers have several push services and the others may work.
       return .failed(reason: "no connection: \(error.reason)")
@@ -43,18 +40,15 @@ final class WebPushSender: Sendable {
     }
   }
 
-  /// Nil if the response does not suggest that the key is wrong.
-  private func refusedKey(_ status: UInt, _ target: WebPushTarget) -> SendResult? {
-    if WebPushRequest.acceptedStatuses.contains(status) { refusals.noteAccepted() }
-    guard WebPushRequest.refusedKeyStatuses.contains(status), refusals.noteRefused(target.address.url) else {
-      return nil
-    }
-    return .keyRefused(
-      reason: """
-        \(target.origin) responded with \(status), as for \(KeyRefusals.limit) subscriptions in a row; check \
-        push.webPush.keyFile and push.webPush.subject, or let the browsers subscribe again with the public part of this key
-        """,
-      retryAfter: .seconds(Self.refusedKeySeconds))
+  private func result(of response: ProviderClient.Response, for target: WebPushTarget) -> SendResult {
+    if WebPushRequest.acceptedStatuses.contains(response.status) { refusals.noteAccepted() }
+    guard WebPushRequest.refusedKeyStatuses.contains(response.status) else { return WebPushRequest.result(response) }
+    return refusals.result(
+      of: String(response.status), from: target.origin, for: target.address.url,
+      next: """
+        check push.webPush.keyFile and push.webPush.subject, or let the browsers subscribe again with the public part of \
+        this key
+        """)
   }
 
   func close() async { await client.close() }
