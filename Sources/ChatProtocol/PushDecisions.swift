@@ -38,6 +38,8 @@ public struct PushDecision: Codable, Sendable, Hashable {
   public var verdict: String
   /// With `silent`: the first reason that applies.
   public var reason: String?
+  /// With `notify`: through which provider, `apns`, `apnsSandbox`, `fcm` or `webPush`.
+  public var provider: String?
   /// With `notify`: what was sent.
   public var kind: String?
   public var quiet: Bool?

@@ -37,8 +37,8 @@ private let dorasPhone = DeviceID.numbered(41)
   }
 
   private static let decisions: [FanOut.DeviceDecision] = [
-    .init(user: anna, device: annasPhone, decision: .notify(FanOut.Delivery(kind: .sent, badge: 0))),
-    .init(user: ben, device: bensPhone, decision: .notify(FanOut.Delivery(kind: .message, badge: 2))),
+    .init(user: anna, device: annasPhone, provider: .apns, decision: .notify(FanOut.Delivery(kind: .sent, badge: 0))),
+    .init(user: ben, device: bensPhone, provider: .apns, decision: .notify(FanOut.Delivery(kind: .message, badge: 2))),
     .init(user: ben, device: bensTablet, decision: .skip(.noToken)),
     .init(user: carla, device: carlasPhone, decision: .skip(.left)),
     .init(user: dora, device: dorasPhone, decision: .skip(.beforeJoin)),

@@ -236,6 +236,13 @@ private func decisions(
     #expect(decisions(on: reply, in: context, recipient(ben, [phone(bensPhone)])) == [notify(.update)])
     #expect(
       decisions(on: reply, in: context, recipient(carla, [phone(carlasPhone)])) == [.skip(.nothingToClear)])
+    for (mentions, expected) in [
+      (Mentions(users: [carla]), notify(.update)), (Mentions(everyone: true), notify(.update)),
+      (Mentions(users: [ben]), .skip(.nothingToClear)),
+    ] {
+      let context = FanOut.RoomContext(deletedMentions: mentions)
+      #expect(decisions(on: reply, in: context, recipient(carla, [phone(carlasPhone)])) == [expected])
+    }
   }
 
   @Test("a user who leaves gets an update, and no later changes of the room")

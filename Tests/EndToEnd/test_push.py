@@ -183,7 +183,7 @@ def test_every_push_decision_can_be_explained_afterwards(pushing, sink):
     for id, user, kind, badge in ((phones[ben.id], ben, "message", 1), (phones[anna.id], anna, "sent", 0)):
         assert sent["sentAt"] <= rows[id].pop("recordedAt") <= later()
         assert rows[id] == {
-            "userId": user.id, "verdict": "notify", "kind": kind, "quiet": False, "preview": True, "badge": badge,
+            "userId": user.id, "verdict": "notify", "provider": "apns", "kind": kind, "quiet": False, "preview": True, "badge": badge,
             "outcome": "delivered",
         }
     assert len(rows) == 6

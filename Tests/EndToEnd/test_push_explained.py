@@ -99,6 +99,7 @@ def test_a_rejection_shows_what_the_provider_responded_and_when(notifying, servi
     comes_to(notifying, sent, {dead: DEAD, alive: DELIVERED})
     rows = {row["deviceId"]: row for row in over_http(world, sent, userId=ben.id)["devices"]}
     assert "410 Unregistered" in rows[dead.id]["response"] and "response" not in rows[alive.id]
+    assert (rows[dead.id]["provider"], rows[alive.id]["provider"]) == ("apns", "fcm")
     for row in rows.values():
         assert sent["sentAt"] <= row["recordedAt"] <= later()
         assert (row["verdict"], row["kind"], row["badge"], row["quiet"], row["preview"]) == (
@@ -110,8 +111,8 @@ def test_decisions_are_explained_while_push_is_off(world, anna, ben, room):
     phone = new_id()
     ben.put(f"/v1/devices/{phone}", {"apnsToken": new_id().replace("-", "")})
     (row,) = over_http(world, anna.send(room, "hello"))["devices"]
-    assert row == {"userId": ben.id, "deviceId": phone, "verdict": "notify", "kind": "message", "quiet": False,
-                   "preview": True, "badge": 1}
+    assert row == {"userId": ben.id, "deviceId": phone, "verdict": "notify", "provider": "apns", "kind": "message",
+                   "quiet": False, "preview": True, "badge": 1}
 
 
 def test_outcomes_stay_after_push_is_switched_off(tmp_path, sink):

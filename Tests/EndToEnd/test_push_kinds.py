@@ -364,6 +364,15 @@ def test_a_deleted_reply_is_taken_from_the_followers(cast, room):
     deleted = cast.carla.delete(room.message(reply["id"]))
     decided = cast.devices.decided(deleted)
     assert {decided[name] for name in cast.bens} == {"nothingToClear"}
+    # Who is mentioned gets an alert without following the thread.
+    for mentions in ({"everyone": True}, {"users": [cast.ben.id]}):
+        root = say(cast.anna, room, "root")["id"]
+        reply = say(cast.anna, room, "reply", threadId=root, mentions=mentions)
+        cast.ben.put(f"{room.message(root)}/thread/following", {"follows": False})
+        decided = cast.devices.decided(reply)
+        assert {decided[name] for name in cast.bens} == {"mention"}
+        decided = cast.devices.decided(cast.anna.delete(room.message(reply["id"])))
+        assert {decided[name] for name in cast.bens} == {"update"}
 
 
 DEPARTURES = {

@@ -32,7 +32,8 @@ package enum FanOut {
               isQuiet: kind.alert != nil && quietTime.isIn(recipient.preferences.quietHours),
               showsPreview: recipient.preferences.showsPreviews))
         }
-        decisions.append(DeviceDecision(user: recipient.user, device: device.id, decision: decision))
+        decisions.append(
+          DeviceDecision(user: recipient.user, device: device.id, provider: device.provider, decision: decision))
       }
     }
     return decisions
@@ -102,11 +103,14 @@ extension FanOut {
   package struct DeviceDecision: Sendable, Hashable {
     package let user: UserID
     package let device: DeviceID
+    /// The provider that reaches the device; nil if it has no token.
+    package let provider: ProviderName?
     package let decision: Decision
 
-    package init(user: UserID, device: DeviceID, decision: Decision) {
+    package init(user: UserID, device: DeviceID, provider: ProviderName? = nil, decision: Decision) {
       self.user = user
       self.device = device
+      self.provider = provider
       self.decision = decision
     }
   }
@@ -193,8 +197,13 @@ extension PushEvent {
 extension PushEvent.Message {
   /// Whether it mentions a member: by name, with everyone, or because the room is direct.
   fileprivate func isMention(of user: UserID, in context: FanOut.RoomContext) -> Bool {
-    context.isDirect || mentions.everyone || mentions.users.contains(user)
+    context.isDirect || mentions.mention(user)
   }
+}
+
+extension Mentions {
+  /// Whether they include a member of the room.
+  fileprivate func mention(_ member: UserID) -> Bool { everyone || users.contains(member) }
 }
 
 extension FanOut.Recipient {
@@ -220,7 +229,7 @@ extension FanOut.Recipient {
       // What the user has read of a thread is not looked up: an unnecessary update shows nothing.
       let isUnread =
         location.isInThread
-        ? context.isDirect || context.followers.contains(user)
+        ? context.isDirect || context.followers.contains(user) || context.deletedMentions.mention(user)
         : member.map { location.ordinal > $0.readThrough } ?? false
       if !isUnread { return .nothingToClear }
     }

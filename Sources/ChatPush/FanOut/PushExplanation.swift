@@ -57,10 +57,10 @@ package struct PushExplanation: Sendable, Hashable {
     let found = try Self.makeDatabase().write { database in
       try PushProjection.createTables(database)
       try PushProjection.createIndexes(database)
-      let wasScheduled = try Self.apply(through: event, of: feed, to: database, progress)
+      let removed = try Self.apply(through: event, of: feed, to: database, progress)
       let later = try LaterEvents(of: event, in: feed, through: head, progress)
       let (rooms, queries) = (RoomsQueries(database), RecipientQueries(database))
-      let context = try FanOut.RoomContext(of: event, wasScheduled: wasScheduled, rooms, queries)
+      let context = try FanOut.RoomContext(of: event, removed, rooms, queries)
       var recipients = try Self.recipients(of: event, in: context, user, queries, later)
       let hasMore = Self.cut(&recipients, to: limit)
       let decisions = try FanOut.decisions(on: event, in: context, for: recipients) {
@@ -95,10 +95,10 @@ package struct PushExplanation: Sendable, Hashable {
     return try DatabaseQueue(path: "", configuration: configuration)
   }
 
-  /// - Returns: whether the last event is a message that was scheduled.
+  /// - Returns: what the last event removed.
   private static func apply(
     through event: PushEvent, of feed: any EventFeed, to database: Database, _ progress: (UInt64) throws -> Void
-  ) throws -> Bool {
+  ) throws -> RemovedState {
     let position = event.position
     var projection = PushProjection(explaining: event)
     var last = LogPosition.origin
@@ -106,16 +106,16 @@ package struct PushExplanation: Sendable, Hashable {
       let end = events.last
     {
       last = end.position
-      // The last event is applied by itself, because it ends the scheduling of a message.
+      // The last event is applied separately: the state that it removes is read first.
       if last == position { events.removeLast() }
       try projection.apply(events[...], to: database)
       try progress(last.value)
       guard last == position else { continue }
-      let wasScheduled = try RoomsQueries(database).isScheduled(end)
+      let removed = try RemovedState(by: end, RoomsQueries(database))
       try projection.apply([end], to: database)
-      return wasScheduled
+      return removed
     }
-    return false
+    return RemovedState()
   }
 
   /// Members come first, then former members, then those who joined later, each ordered by ID.

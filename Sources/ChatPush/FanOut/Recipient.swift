@@ -84,6 +84,8 @@ extension FanOut {
     package var wasScheduled: Bool
     /// The followers of the thread, if the event concerns a message in one.
     package var followers: Set<UserID>
+    /// The mentions of the deleted message, if it was in a thread.
+    package var deletedMentions: Mentions
     /// Whether the room is crowded, and an earlier frequent event of the same period has led to `roomChange` there. It is
     /// only looked up for a frequent event (`PushEvent.isFrequent`).
     package var leavesOutChanges: Bool
@@ -98,11 +100,13 @@ extension FanOut {
     package static let crowdedPeriodMilliseconds: Int64 = 60_000
 
     package init(
-      isDirect: Bool = false, wasScheduled: Bool = false, followers: Set<UserID> = [], leavesOutChanges: Bool = false
+      isDirect: Bool = false, wasScheduled: Bool = false, followers: Set<UserID> = [],
+      deletedMentions: Mentions = Mentions(), leavesOutChanges: Bool = false
     ) {
       self.isDirect = isDirect
       self.wasScheduled = wasScheduled
       self.followers = followers
+      self.deletedMentions = deletedMentions
       self.leavesOutChanges = leavesOutChanges
     }
   }

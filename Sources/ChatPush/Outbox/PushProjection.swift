@@ -95,17 +95,17 @@ package struct PushProjection: Projection {
           try writer.note(event)
         }
       } else if isOn, let event = PushEvent(recorded), try recipients.mayNotify(event) {
-        var wasScheduled = false
-        if recorded.mayBeScheduled {
+        var removed = RemovedState()
+        if recorded.mayRemoveState {
           try rooms.apply(events[waiting..<index], to: database)
           waiting = index
-          wasScheduled = try RoomsQueries(database).isScheduled(recorded)
+          removed = try RemovedState(by: recorded, RoomsQueries(database))
         }
         let next = events.index(after: index)
         try rooms.apply(events[waiting..<next], to: database)
         waiting = next
         try writer.note(event)
-        rows += try enumerate(event, wasScheduled: wasScheduled, recipients, outbox, database)
+        rows += try enumerate(event, removed, recipients, outbox, database)
         if rows >= rowsPerTransaction { end = next }
       }
       if events.index(after: index) == end { break }
@@ -120,10 +120,11 @@ package struct PushProjection: Projection {
   }
 
   private func enumerate(
-    _ event: PushEvent, wasScheduled: Bool, _ recipients: RecipientQueries, _ outbox: OutboxWriter, _ database: Database
+    _ event: PushEvent, _ removed: RemovedState, _ recipients: RecipientQueries, _ outbox: OutboxWriter,
+    _ database: Database
   ) throws -> Int {
     let queries = RoomsQueries(database)
-    let context = try FanOut.RoomContext(of: event, wasScheduled: wasScheduled, queries, recipients)
+    let context = try FanOut.RoomContext(of: event, removed, queries, recipients)
     let recipients = try recipients.recipients(of: event, in: context, .notifiable)
     let decisions = try FanOut.decisions(on: event, in: context, for: recipients) { user in
       try queries.badge(of: user, at: event.time)
@@ -132,13 +133,25 @@ package struct PushProjection: Projection {
   }
 }
 
-extension RoomsQueries {
-  /// Whether the event sends a message that was scheduled. The tables must include the events before it but not the event
-  /// itself, which removes the row of the scheduled message.
-  func isScheduled(_ recorded: RecordedEvent) throws -> Bool {
-    guard recorded.mayBeScheduled, case .room(let room, .messages(.sent(let message, _, _, _))) = recorded.event
-    else { return false }
-    return try scheduledMessage(message, of: room) != nil
+/// State that an event removes from the tables of `rooms`. It is read before the event is applied.
+struct RemovedState {
+  /// Whether the event sends a message that was scheduled.
+  var wasScheduled = false
+  /// The mentions of the deleted message, if it was in a thread.
+  var mentions = Mentions()
+
+  init() {}
+
+  /// - Parameter rooms: must include the events before this one, and not the event itself.
+  init(by recorded: RecordedEvent, _ rooms: RoomsQueries) throws {
+    guard recorded.mayRemoveState else { return }
+    switch recorded.event {
+    case .room(let room, .messages(.sent(let message, _, _, _))):
+      wasScheduled = try rooms.scheduledMessage(message, of: room) != nil
+    case .room(let room, .messages(.deleted(_, let location))):
+      mentions = try rooms.mentions(at: location, in: room)
+    case .room, .workspace, .user, .server: break
+    }
   }
 }
 
@@ -148,18 +161,24 @@ extension PushEvent {
 }
 
 extension RecordedEvent {
-  /// Whether it may send a scheduled message, which only services do.
-  fileprivate var mayBeScheduled: Bool {
-    if case .room(_, .messages(.sent)) = event { service != nil } else { false }
+  /// Whether it can remove such state. Only services send scheduled messages.
+  fileprivate var mayRemoveState: Bool {
+    switch event {
+    case .room(_, .messages(.sent)): service != nil
+    case .room(_, .messages(.deleted(_, let location))): location.isInThread
+    case .room, .workspace, .user, .server: false
+    }
   }
 }
 
 extension FanOut.RoomContext {
   /// - Parameter rooms: must include the event and nothing after it, like `recipients`.
   init(
-    of event: PushEvent, wasScheduled: Bool, _ rooms: RoomsQueries, _ recipients: RecipientQueries
+    of event: PushEvent, _ removed: RemovedState, _ rooms: RoomsQueries, _ recipients: RecipientQueries
   ) throws {
-    self.init(wasScheduled: wasScheduled, leavesOutChanges: try recipients.leavesOutChange(of: event))
+    self.init(
+      wasScheduled: removed.wasScheduled, deletedMentions: removed.mentions,
+      leavesOutChanges: try recipients.leavesOutChange(of: event))
     switch event.change {
     case .message(let room, let message):
       isDirect = try rooms.room(room)?.kind == .direct

@@ -84,12 +84,17 @@ struct PushComparison {
     var expected: [Notification] = []
     for event in events {
       var wasScheduled = false
-      if case .room(let room, .messages(.sent(let id, _, _, _))) = event.event {
-        wasScheduled = model.rooms[room]?.scheduled.contains { $0.id == id } ?? false
+      var deleted: ModelMessage?
+      if case .room(let room, .messages(let change)) = event.event {
+        switch change {
+        case .sent(let id, _, _, _): wasScheduled = model.rooms[room]?.scheduled.contains { $0.id == id } ?? false
+        case .deleted(let id, _): deleted = model.rooms[room]?.message(id)
+        default: break
+        }
       }
       model.take(event)
       guard event.originalTime == nil else { continue }
-      let candidates = Candidates(event: event, wasScheduled: wasScheduled, model: model)
+      let candidates = Candidates(event: event, wasScheduled: wasScheduled, deleted: deleted, model: model)
       for (user, kinds) in candidates.kinds {
         expected += notifications(of: event, kinds, to: user, candidates.subject, model)
       }
@@ -200,13 +205,13 @@ struct PushComparison {
     private(set) var kinds: [(UserID, [PushKind])] = []
     private(set) var subject = Subject()
 
-    init(event: RecordedEvent, wasScheduled: Bool, model: ChatModel) {
+    init(event: RecordedEvent, wasScheduled: Bool, deleted: ModelMessage?, model: ChatModel) {
       subject.actor = event.actor
       switch event.event {
       case .room(let id, let change):
         guard let room = model.rooms[id] else { return }
         subject.room = id
-        take(change, in: room, by: event.actor, wasScheduled: wasScheduled)
+        take(change, in: room, by: event.actor, wasScheduled: wasScheduled, deleted: deleted)
       case .workspace(let id, .invitations(.invited(let user, _))):
         subject.workspace = id
         kinds = [(user, [.invitation])]
@@ -215,7 +220,10 @@ struct PushComparison {
       }
     }
 
-    private mutating func take(_ change: RoomEvent, in room: ModelRoom, by actor: UserID?, wasScheduled: Bool) {
+    /// - Parameter deleted: the message as it was, if the event deletes one.
+    private mutating func take(
+      _ change: RoomEvent, in room: ModelRoom, by actor: UserID?, wasScheduled: Bool, deleted: ModelMessage?
+    ) {
       let members = room.members.map(\.user)
       switch change {
       case .messages(.sent(let id, let author, _, let content)):
@@ -229,8 +237,9 @@ struct PushComparison {
         subject.message = id
         let root = room.message(id)?.root
         kinds = room.members.map { member in
+          let wasMentioned = deleted.map { $0.mentions.everyone || $0.mentioned.contains(member.user) } ?? false
           let isUnread =
-            root.map { room.kind == .direct || member.threads[$0]?.follows == true }
+            root.map { room.kind == .direct || member.threads[$0]?.follows == true || wasMentioned }
             ?? (location.ordinal > max(member.readThrough, member.joinedOrdinal))
           return (member.user, isUnread ? [.update, .roomChange] : [.roomChange])
         }

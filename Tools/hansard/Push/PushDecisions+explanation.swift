@@ -37,6 +37,7 @@ extension PushDecision {
       reason = skipped.rawValue
     case .notify(let delivery):
       self.init(userId: decision.user, deviceId: decision.device, verdict: "notify")
+      provider = decision.provider?.name
       kind = delivery.kind.name
       quiet = delivery.isQuiet
       preview = delivery.showsPreview

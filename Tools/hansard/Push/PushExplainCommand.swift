@@ -54,8 +54,8 @@ struct PushExplainCommand: AsyncParsableCommand {
     return ["position \(decisions.position), \(decisions.time.rfc3339): \(subject)"]
       + TextTable.lines(
         [
-          .left("USER"), .left("DEVICE"), .left("DECISION"), .right("BADGE"), .left("OUTCOME"), .left("RESPONSE"),
-          .left("RECORDED"),
+          .left("USER"), .left("DEVICE"), .left("PROVIDER"), .left("DECISION"), .right("BADGE"), .left("OUTCOME"),
+          .left("RESPONSE"), .left("RECORDED"),
         ], decisions.devices.map(cells))
   }
 
@@ -64,7 +64,8 @@ struct PushExplainCommand: AsyncParsableCommand {
       device.kind.map { $0 + (device.quiet == true ? " (quiet)" : "") } ?? "not notified: \(device.reason ?? "")"
     let outcome = device.outcome.map { $0 + (device.outcomeReason.map { ": \($0)" } ?? "") }
     return [
-      device.userId.description, device.deviceId.description, decision, device.badge.map { String($0) } ?? "",
+      device.userId.description, device.deviceId.description, device.provider ?? "", decision,
+      device.badge.map { String($0) } ?? "",
       outcome ?? "", device.response ?? "", device.recordedAt?.rfc3339 ?? "",
     ]
   }
