@@ -256,6 +256,35 @@ def test_each_documented_reason_is_given(devices, tmp_path):
     assert seen | {"erased", "crowdedRoom"} == {row["reason"] for row in table("reason |")}
 
 
+@pytest.mark.parametrize("is_imported", [True, False], ids=["imported", "new"])
+def test_only_events_without_an_original_time_notify(devices, is_imported):
+    world = devices.world
+    anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    room = anna.room("Tea", ben)
+    for person in (anna, ben, carla):
+        devices.add(person.id, person, roomChanges=True)
+    mine, unread, new = say(ben, room)["id"], say(anna, room)["id"], new_id()
+    events = [
+        {"op": "member.join", "as": carla.id},
+        {"op": "message.send", "as": carla.id, "id": new, "text": "old"},
+        {"op": "message.edit", "as": carla.id, "id": new, "text": "older"},
+        {"op": "read-marker.move", "as": anna.id, "messageId": new},
+        {"op": "message.delete", "as": anna.id, "id": unread},
+        {"op": "reaction.add", "as": carla.id, "messageId": mine, "emoji": THUMB},
+        {"op": "reaction.remove", "as": carla.id, "messageId": mine, "emoji": THUMB},
+        {"op": "message.pin", "as": anna.id, "messageId": mine},
+        {"op": "message.unpin", "as": anna.id, "messageId": mine},
+        {"op": "member.leave", "as": carla.id},
+    ]
+    more = {"roomId": room.id} | ({"sentAt": "2001-02-03T04:05:06.000Z"} if is_imported else {})
+    for event, recorded in zip(events, world.admin.ingest_all([event | more for event in events]), strict=True):
+        if is_imported:
+            # The fixture checks at the end that nothing arrived.
+            assert (event["op"], set(devices.decided(recorded).values())) == (event["op"], {"imported"})
+        else:
+            assert (event["op"], decided(devices.server, recorded) & set(KINDS)) != (event["op"], set())
+
+
 # FanOut.RoomContext.crowdedDevices, and Limits.devicesPerUser.
 CROWDED_DEVICES, DEVICES_OF_USER = 500, 50
 

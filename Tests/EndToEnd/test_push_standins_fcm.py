@@ -129,6 +129,7 @@ def test_an_access_token_expires(fcm, http):
 
 WRONG = {
     "no token": {"token": None},
+    "a token with a space": {"token": "abc:d f"},
     "an unknown field": {"priority": "high"},
     "an unknown field of Android": {"android": {"channel_id": "x"}},
     "an unknown field of the notification": {"notification": {"text": "x"}},

@@ -46,6 +46,8 @@ MESSAGE = {
 }
 RESERVED_KEY = re.compile(r"from|notification|message_type|google.*|gcm.*")
 DURATION = re.compile(r"(\d+)(\.\d{1,9})?s")
+# The ID of an app's installation, and what was issued to it.
+TOKEN = re.compile(r"[\w-]+:[\w-]+", re.ASCII)
 
 
 def message_of(body: bytes) -> tuple[dict, str | None]:
@@ -89,6 +91,8 @@ def checked(path: str, value: dict, schema: dict) -> tuple[dict, str | None]:
 def content_fault(message: dict) -> str | None:
     if not message.get("token"):
         return "message.token is missing"
+    if not TOKEN.fullmatch(message["token"]):
+        return "message.token is not a registration token"
     data, android = message.get("data", {}), message.get("android", {})
     for key in data:
         if RESERVED_KEY.fullmatch(key):
