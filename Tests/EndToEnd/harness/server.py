@@ -35,6 +35,8 @@ PATIENT = UNLIMITED | {"HANSARD_CONNECTIONS_BODY_SECONDS": "300"}
 PROBLEM_LINE = "request rejected"
 # How Swift's report of a crash begins.
 CRASH_MARK = "Program crashed"
+# How much of it is shown: the whole trace of one thread, whose names of generic functions are long.
+CRASH_CHARACTERS = 40_000
 
 
 class Server:
@@ -128,7 +130,7 @@ class Server:
             lines = path.read_text(errors="replace").splitlines(keepends=True)
             text = "".join(line for line in lines if PROBLEM_LINE not in line)
             crash = text.rfind(CRASH_MARK)
-            return text[-3000:] if crash < 0 else text[max(0, crash - 500):][:6000]
+            return text[-3000:] if crash < 0 else text[max(0, crash - 500):][:CRASH_CHARACTERS]
 
         return "".join(f"--- {path.name}\n{end(path)}\n" for path in (self.output, self.errors) if path.exists())
 
