@@ -40,8 +40,8 @@ private let dorasPhone = DeviceID.numbered(41)
     .init(user: anna, device: annasPhone, provider: .apns, decision: .notify(FanOut.Delivery(kind: .sent, badge: 0))),
     .init(user: ben, device: bensPhone, provider: .apns, decision: .notify(FanOut.Delivery(kind: .message, badge: 2))),
     .init(user: ben, device: bensTablet, decision: .skip(.noToken)),
-    .init(user: carla, device: carlasPhone, decision: .skip(.left)),
-    .init(user: dora, device: dorasPhone, decision: .skip(.beforeJoin)),
+    .init(user: carla, device: carlasPhone, provider: .apns, decision: .skip(.left)),
+    .init(user: dora, device: dorasPhone, provider: .apns, decision: .skip(.beforeJoin)),
   ]
 
   @Test("every device of everyone who was, had been or came to be a member is accounted for, as of the event")

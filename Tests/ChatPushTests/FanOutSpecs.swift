@@ -64,9 +64,9 @@ private func decisions(
     ) { $0 == ben ? 7 : 2 }
     #expect(
       decisions == [
-        .init(user: ben, device: bensPhone, decision: notify(.message, badge: 7)),
-        .init(user: ben, device: bensTablet, decision: notify(.message, badge: 7)),
-        .init(user: carla, device: carlasPhone, decision: notify(.message, badge: 2)),
+        .init(user: ben, device: bensPhone, provider: .apns, decision: notify(.message, badge: 7)),
+        .init(user: ben, device: bensTablet, provider: .apns, decision: notify(.message, badge: 7)),
+        .init(user: carla, device: carlasPhone, provider: .apns, decision: notify(.message, badge: 2)),
       ])
   }
 
