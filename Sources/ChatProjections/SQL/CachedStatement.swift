@@ -13,6 +13,7 @@ package struct CachedStatement {
   private let handle: OpaquePointer
 
   package init(_ database: Database, _ sql: String) throws {
+    precondition(BoundOptionals.bytes > 0, "no type has a size")
     statement = try database.cachedStatement(sql: sql)
     handle = statement.sqliteStatement
   }
