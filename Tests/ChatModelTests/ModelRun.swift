@@ -252,7 +252,7 @@ final class ModelRun {
   /// Every read model, and the push outbox, must have the same rows when rebuilt from the log.
   private func replay() async throws {
     try await chat.readModels.waitForAll(chat.store.head, timeoutMilliseconds: 60_000)
-    try await fixture.outbox.wait(for: chat.store.head)
+    try await fixture.outbox.wait(for: chat.store.head, timeoutMilliseconds: 60_000)
     try compareDecisionState()
     let rebuild = ProjectionRebuild(
       directory: fixture.readModels, feed: chat.store, logIdentity: chat.logIdentity)

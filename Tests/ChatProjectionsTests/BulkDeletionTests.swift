@@ -67,7 +67,7 @@ import Testing
       }
       if count <= later.count { feed.append([later[count - 1]]) }
     }
-    try await runner.wait(for: script.last.position, timeoutMilliseconds: 60_000)
+    try await runner.wait(for: script.last.position, timeoutMilliseconds: patienceMilliseconds)
     feed.close()
     try runner.stop()
     let steps = BulkDeletion.rowsAtOnce
@@ -92,7 +92,7 @@ import Testing
     first.start { position in
       if position >= deletion { broken.append(unreadable) }
     }
-    try await first.wait(for: deletion, timeoutMilliseconds: 60_000)
+    try await first.wait(for: deletion, timeoutMilliseconds: patienceMilliseconds)
     while first.halted == nil { await Task.yield() }
     let rest = messages - BulkDeletion.rowsAtOnce + 1
     #expect(try left(first) == rest && deletesRows(first))

@@ -84,6 +84,17 @@ func dump(
   return tables
 }
 
+/// How long a test waits for what must happen: much longer than it takes while all other tests run, so that only a defect
+/// fails it.
+let patienceMilliseconds = 300_000
+
+extension ProjectionRunner {
+  /// Waits with the patience of a test instead of the default, which is for requests.
+  func wait(for position: LogPosition) async throws(ProjectionBehind) {
+    try await wait(for: position, timeoutMilliseconds: patienceMilliseconds)
+  }
+}
+
 /// Runs `body` with the read models over a feed, applied up to its head.
 func withModels<T: Sendable>(
   _ folder: TemporaryFolder, _ feed: MemoryFeed, _ body: (ReadModels) async throws -> T
@@ -92,7 +103,7 @@ func withModels<T: Sendable>(
   models.start()
   let result: Result<T, any Error>
   do {
-    try await models.waitForAll(feed.head, timeoutMilliseconds: 30_000)
+    try await models.waitForAll(feed.head, timeoutMilliseconds: patienceMilliseconds)
     result = .success(try await body(models))
   } catch {
     result = .failure(error)

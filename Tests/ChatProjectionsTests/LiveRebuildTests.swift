@@ -53,7 +53,7 @@ import Testing
     models.start()
     let result: Result<Void, any Error>
     do {
-      try await models.waitForAll(feed.head, timeoutMilliseconds: 30_000)
+      try await models.waitForAll(feed.head, timeoutMilliseconds: patienceMilliseconds)
       result = .success(try await body(models))
     } catch {
       result = .failure(error)
@@ -69,7 +69,7 @@ import Testing
   }
 
   private func waitUntil(_ condition: () throws -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(30)
+    let end = ContinuousClock.now + .milliseconds(patienceMilliseconds)
     while try !condition() {
       try #require(ContinuousClock.now < end, "the condition was not met in time")
       try await Task.sleep(for: .milliseconds(5))
@@ -106,7 +106,7 @@ import Testing
         #expect(found.state == .complete && found.position >= LogPosition(4000) && found.problem == nil)
       }
       feed.append(history.events[4000..<6000])
-      try await models.waitForAll(LogPosition(6000), timeoutMilliseconds: 30_000)
+      try await models.waitForAll(LogPosition(6000), timeoutMilliseconds: patienceMilliseconds)
     }
     for projection in Projections.all {
       #expect(try files(folder, projection.name) == ["\(projection.name)-v\(projection.schemaVersion)-2.sqlite"])
@@ -151,7 +151,7 @@ import Testing
         done.set()
         try await group.waitForAll()
       }
-      try await models.waitForAll(feed.head, timeoutMilliseconds: 30_000)
+      try await models.waitForAll(feed.head, timeoutMilliseconds: patienceMilliseconds)
     }
     #expect(try files(folder, "rooms").count == 1)
     try verifyAll(folder, history.events)
@@ -246,7 +246,7 @@ import Testing
       }
       #expect(try await !models.emptyWriteAheadLogs())
       feed.isHeld.withLock { $0 = false }
-      try await models.waitForAll(feed.head, timeoutMilliseconds: 30_000)
+      try await models.waitForAll(feed.head, timeoutMilliseconds: patienceMilliseconds)
       #expect(status(models, "timeline")?.state == .complete)
     }
   }

@@ -136,7 +136,7 @@ import Testing
     let history = RandomHistory(seed: 63, events: 300)
     let (folder, feed) = (try TemporaryFolder(), MemoryFeed(history.events, failingFrom: LogPosition(200)))
     let runner = try open(folder, feed)
-    let waiting = Task { try await runner.wait(for: LogPosition(250), timeoutMilliseconds: 20_000) }
+    let waiting = Task { try await runner.wait(for: LogPosition(250), timeoutMilliseconds: patienceMilliseconds) }
     while runner.waiting == 0 { await Task.yield() }
     runner.start()
     let error = await #expect(throws: ProjectionBehind.self) { try await waiting.value }
@@ -163,10 +163,10 @@ import Testing
     try await runner.wait(for: LogPosition(100))
 
     let satisfied = (101...300).map { position in
-      Task { try await runner.wait(for: LogPosition(UInt64(position)), timeoutMilliseconds: 20_000) }
+      Task { try await runner.wait(for: LogPosition(UInt64(position)), timeoutMilliseconds: patienceMilliseconds) }
     }
-    let cancelled = Task { try await runner.wait(for: LogPosition(400), timeoutMilliseconds: 20_000) }
-    let stopped = Task { try await runner.wait(for: LogPosition(500), timeoutMilliseconds: 20_000) }
+    let cancelled = Task { try await runner.wait(for: LogPosition(400), timeoutMilliseconds: patienceMilliseconds) }
+    let stopped = Task { try await runner.wait(for: LogPosition(500), timeoutMilliseconds: patienceMilliseconds) }
     let timedOut = await #expect(throws: ProjectionBehind.self) {
       try await runner.wait(for: LogPosition(400), timeoutMilliseconds: 30)
     }
@@ -195,7 +195,7 @@ import Testing
     let runner = try open(folder, feed)
     let task = Task {
       while !Task.isCancelled { await Task.yield() }
-      try await runner.wait(for: LogPosition(1), timeoutMilliseconds: 20_000)
+      try await runner.wait(for: LogPosition(1), timeoutMilliseconds: patienceMilliseconds)
     }
     task.cancel()
     let error = await #expect(throws: ProjectionBehind.self) { try await task.value }

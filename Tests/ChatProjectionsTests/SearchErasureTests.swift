@@ -49,7 +49,7 @@ import Testing
   }
 
   private func waitUntilGone(_ words: [String], _ folder: TemporaryFolder) async throws -> [String] {
-    let deadline = ContinuousClock.now + .seconds(120)
+    let deadline = ContinuousClock.now + .milliseconds(patienceMilliseconds)
     while true {
       let left = found(words, try bytes(folder))
       if left.isEmpty || ContinuousClock.now > deadline { return left }

@@ -58,7 +58,7 @@ private func company(devices: UInt64) -> MemoryLog {
     let outbox = try ProjectionRunner<PushProjection>.open(
       directory: folder.path, feed: log, logIdentity: testLog, logger: testLogger)
     outbox.start()
-    try await outbox.wait(for: position)
+    try await outbox.wait(for: position, timeoutMilliseconds: 120_000)
     log.hold()
     log.append(.user(ben, .devices(.updated(.numbered(1000), .with("token 0")))), by: ben)
     // Each attempt reads the head once.

@@ -268,7 +268,7 @@ import Testing
     let outbox = try ProjectionRunner<PushProjection>.open(
       directory: folder.path, feed: log, logIdentity: testLog, logger: testLogger)
     outbox.start()
-    try await outbox.wait(for: position)
+    try await outbox.wait(for: position, timeoutMilliseconds: 120_000)
     let dispatcher = PushDispatcher(
       outbox: outbox, head: { log.head }, recorder: log, sender: sender, logIdentity: testLog, logger: testLogger,
       now: { Script.time(position) }, isOpen: isOpen, patienceMilliseconds: patienceMilliseconds)
@@ -341,7 +341,7 @@ import Testing
       }
       #expect(sender.sent.isEmpty)
       log.release()
-      try await dispatcher.outbox.wait(for: log.head)
+      try await dispatcher.outbox.wait(for: log.head, timeoutMilliseconds: 120_000)
       let result = await dispatcher.attempt(key).result
       #expect(result == .settled(.delivered))
     }

@@ -156,7 +156,7 @@ struct RestartTests {
     let fixture = try await ServiceFixture()
     try await createActivity(fixture)
     let store = fixture.chat.store
-    try await fixture.chat.readModels.waitForAll(store.head)
+    try await fixture.chat.readModels.waitForAll(store.head, timeoutMilliseconds: 120_000)
     let knownIDs = KnownIDs(KnownIDFilter(), newest: .origin)
     let restored = try DecisionState(
       restoring: DecisionStateSource(fixture.chat.readModels), knownIDs: knownIDs, floor: store.head)
@@ -196,7 +196,7 @@ struct RestartTests {
     let room: RoomID = fixed(10)
     // Messages are sent one at a time, so that each is in its own block.
     for number in 0..<300 { _ = try await first.send("more \(number)", 1_000 + UInt64(number), to: room, by: fixed(1)) }
-    try await first.chat.readModels.waitForAll(first.chat.store.head)
+    try await first.chat.readModels.waitForAll(first.chat.store.head, timeoutMilliseconds: 120_000)
     let head = first.chat.store.head
     try first.close()
 
