@@ -13,6 +13,13 @@ public struct ID<Entity>: Hashable, Sendable, Comparable {
     self.uuid = uuid
   }
 
+  /// The same for a text in ASCII.
+  public init?(ascii: UnsafeRawBufferPointer) {
+    let uuid = ascii.withMemoryRebound(to: UInt8.self) { UUIDBytes(text: $0) }
+    guard let uuid, uuid != .zero else { return nil }
+    self.uuid = uuid
+  }
+
   public static func < (left: ID, right: ID) -> Bool { left.uuid < right.uuid }
 }
 

@@ -60,12 +60,12 @@ struct PlainSend: Sendable, Hashable {
     init?(_ bytes: UnsafeRawBufferPointer) {
       guard bytes.count >= Self.bytes else { return nil }
       var index = 0
-      guard Self.skip(Self.rooms, bytes, &index), let room = Self.takeID(bytes, &index),
-        Self.skip(Self.messages, bytes, &index), let message = Self.takeID(bytes, &index),
+      guard Self.skip(Self.rooms, bytes, &index), let room: RoomID = Self.takeID(bytes, &index),
+        Self.skip(Self.messages, bytes, &index), let message: MessageID = Self.takeID(bytes, &index),
         Self.skip(Self.version, bytes, &index)
       else { return nil }
-      self.room = RoomID(room)
-      self.message = MessageID(message)
+      self.room = room
+      self.message = message
     }
 
     /// Whether the bytes begin like this line, or this line like the bytes.
@@ -80,11 +80,9 @@ struct PlainSend: Sendable, Hashable {
       return true
     }
 
-    private static func takeID(_ bytes: UnsafeRawBufferPointer, _ index: inout Int) -> UUIDBytes? {
-      let text = UnsafeRawBufferPointer(rebasing: bytes[index..<index + UUIDBytes.textLength])
-      index += UUIDBytes.textLength
-      guard let uuid = UUIDBytes(text: text.bindMemory(to: UInt8.self)), uuid != .zero else { return nil }
-      return uuid
+    private static func takeID<Identified>(_ bytes: UnsafeRawBufferPointer, _ index: inout Int) -> ID<Identified>? {
+      defer { index += UUIDBytes.textLength }
+      return ID(ascii: UnsafeRawBufferPointer(rebasing: bytes[index..<index + UUIDBytes.textLength]))
     }
   }
 

@@ -17,9 +17,9 @@ enum PlainLine {
         op = value.equals("message.send")
         return op
       }
-      if name.equals("as") { return set(&user, ID(value)) }
-      if name.equals("id") { return set(&id, ID(value)) }
-      if name.equals("roomId") { return set(&room, ID(value)) }
+      if name.equals("as") { return set(&user, ID(ascii: value)) }
+      if name.equals("id") { return set(&id, ID(ascii: value)) }
+      if name.equals("roomId") { return set(&room, ID(ascii: value)) }
       if name.equals("text") { return set(&text, PlainJSON.text(value)) }
       return false
     }
@@ -33,14 +33,5 @@ enum PlainLine {
     guard field == nil, let value else { return false }
     field = value
     return true
-  }
-}
-
-extension ID {
-  /// Parses a UUID in ASCII.
-  fileprivate init?(_ ascii: UnsafeRawBufferPointer) {
-    let uuid = ascii.withMemoryRebound(to: UInt8.self) { UUIDBytes(text: $0) }
-    guard let uuid, uuid != .zero else { return nil }
-    self.init(uuid)
   }
 }
