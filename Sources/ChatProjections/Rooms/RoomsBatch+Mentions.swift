@@ -92,13 +92,9 @@ extension RoomsBatch {
     ).run(room.id, location, mentioned?.uuid ?? .zero)
   }
 
+  /// Like `mentioned`, for the stored mentions of a message.
   private func stored(at location: MessageLocation, in room: BufferedRoom) throws -> Set<UserID?> {
-    Set(
-      try CachedStatement(
-        database, "SELECT userId FROM mention WHERE roomId = ? AND thread = ? AND ordinal = ?"
-      ).all(room.id, location) { row in
-        let uuid = try row.uuid()
-        return uuid == .zero ? nil : UserID(uuid)
-      })
+    let mentions = try RoomsQueries(database).mentions(at: location, in: room.id)
+    return mentions.everyone ? [nil] : Set(mentions.users)
   }
 }
