@@ -28,6 +28,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -105,9 +106,18 @@ let package = Package(
     .target(name: "ChatProtocol", dependencies: ["ChatPrimitives"], swiftSettings: settings),
     .target(name: "SocketProtocols", swiftSettings: settings),
     .target(
+      name: "HTTPClientLimits",
+      dependencies: [
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+      ],
+      swiftSettings: settings),
+    .target(
       name: "ChatPush",
       dependencies: [
-        "ChatPrimitives", "ServerMetrics", "ChatDomain", "EventStore", "ChatProjections", "ChatService",
+        "ChatPrimitives", "ServerMetrics", "HTTPClientLimits", "ChatDomain", "EventStore", "ChatProjections", "ChatService",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Crypto", package: "swift-crypto"),
@@ -118,6 +128,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
@@ -125,7 +136,7 @@ let package = Package(
     .target(
       name: "ChatServer",
       dependencies: [
-        "CISAL", "COpenAPI", "ChatPrimitives", "ServerMetrics", "ChatDomain", "ChatProjections", "MediaFiles",
+        "CISAL", "COpenAPI", "ChatPrimitives", "ServerMetrics", "HTTPClientLimits", "ChatDomain", "ChatProjections", "MediaFiles",
         "ChatService",
         "ChatProtocol", "SocketProtocols",
         .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -243,6 +254,16 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
+      name: "HTTPClientLimitsTests",
+      dependencies: [
+        "HTTPClientLimits",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "ChatPushTests",
       dependencies: [
         "ChatPush", "ChatService", "ChatProjections", "EventStore", "EventLogSimulation", "ChatDomain",
@@ -254,6 +275,7 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       ],
       swiftSettings: settings),
     .testTarget(

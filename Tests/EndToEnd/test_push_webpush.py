@@ -100,6 +100,11 @@ def test_a_push_service_may_speak_only_http_1_1(tmp_path, services, authority):
             anna.send(room, f"{number}")
         wait_until(lambda: len(old.delivered()) == 5, "not all messages arrive")
         assert {push.protocol for push in old.taken()} == {"http/1.1"} and old.faults == []
+        old.respond = lambda push: Reply(99)
+        anna.send(room, "a response without a valid status")
+        wait_until(lambda: len(old.taken()) > 6, "it is not sent again")
+        old.respond = lambda push: None
+        wait_until(lambda: len(old.delivered()) == 6, "it does not arrive")
     finally:
         server.end()
         old.close()

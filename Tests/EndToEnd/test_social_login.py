@@ -189,8 +189,8 @@ def test_keys_are_fetched_once_and_again_for_a_new_one(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("status", "body"), [(500, None), (302, None), (200, b"{"), (200, b'{"keys": [' + b" " * 300_000 + b"]}")],
-    ids=["failing", "elsewhere", "no JSON", "too large"],
+    ("status", "body"), [(500, None), (302, None), (99, None), (200, b"{"), (200, b'{"keys": [' + b" " * 300_000 + b"]}")],
+    ids=["failing", "elsewhere", "no valid status", "no JSON", "too large"],
 )
 def test_without_the_keys_logins_fail_and_the_server_reports_it(tmp_path, status, body):
     issuer = Issuer(Key("RS256", "r1"))

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import ChatPrimitives
 import Foundation
+import HTTPClientLimits
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -29,8 +30,7 @@ final class ProviderClient: Sendable {
     var configuration = configuration
     configuration.redirectConfiguration = .disallow
     configuration.timeout = HTTPClient.Configuration.Timeout(connect: timeout, read: timeout)
-    configuration.http1_1ConnectionDebugInitializer = { InformationalResponseLimit.add(to: $0) }
-    configuration.http2StreamChannelDebugInitializer = { ResponseFrameLimit.add(to: $0) }
+    configuration.limitResponses()
     let shared = configuration
     clients = threads.loops.map { HTTPClient(eventLoopGroupProvider: .shared($0), configuration: shared) }
     self.threads = threads

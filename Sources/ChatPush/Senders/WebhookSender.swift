@@ -32,7 +32,6 @@ package final class WebhookSender: PushNotificationSender {
     self.secret = SymmetricKey(data: secret)
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = PushDispatcher.concurrency
-    // `InformationalResponseLimit` needs the HTTP/1.1 decoder, which an HTTP/2 connection does not have.
     configuration.httpVersion = .http1Only
     client = ProviderClient(
       configuration, timeout: .seconds(Self.timeoutSeconds), bodyTime: .milliseconds(Self.responseBodyMilliseconds),

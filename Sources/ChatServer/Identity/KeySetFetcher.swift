@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import Glibc
+import HTTPClientLimits
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -23,10 +24,9 @@ package struct KeySetFetcher: Sendable {
 
   package init(limit: Duration = defaultLimit) {
     self.limit = limit
-    client = HTTPClient(
-      eventLoopGroupProvider: .singleton,
-      configuration: HTTPClient.Configuration(
-        redirectConfiguration: .disallow))
+    var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+    configuration.limitResponses()
+    client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }
 
   package func close() async {

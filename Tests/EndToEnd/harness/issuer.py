@@ -80,6 +80,9 @@ class Issuer:
                     # An unsupported key. It must not prevent the use of the other keys.
                     odd = {"kty": "oct", "kid": "odd", "k": "c2VjcmV0"}
                     body = json.dumps({"keys": [odd, *(key.jwk for key in issuer.keys)]}).encode()
+                if issuer.status < 100:
+                    self.wfile.write(f"HTTP/1.1 {issuer.status:03} Invalid\r\nContent-Length: 0\r\n\r\n".encode())
+                    return
                 self.send_response(issuer.status)
                 if issuer.status == 302:
                     self.send_header("Location", "/elsewhere")

@@ -85,7 +85,7 @@ class Http1Connection:
         if reply.goes_away:
             fields["connection"] = "close"
         head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-        self.transport.write(f"HTTP/1.1 {reply.status} Status\r\n{head}\r\n".encode() + reply.body)
+        self.transport.write(f"HTTP/1.1 {reply.status:03} Status\r\n{head}\r\n".encode() + reply.body)
         if reply.goes_away:
             self.is_closed = True
             self.transport.close()

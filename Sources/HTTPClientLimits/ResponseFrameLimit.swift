@@ -19,13 +19,6 @@ final class ResponseFrameLimit: ChannelInboundHandler {
     context.fireErrorCaught(TooManyFrames())
     context.close(promise: nil)
   }
-
-  /// Adds the handler to the stream of one request. Must be called on its event loop.
-  static func add(to stream: any Channel) -> EventLoopFuture<Void> {
-    stream.eventLoop.makeCompletedFuture {
-      try stream.pipeline.syncOperations.addHandler(ResponseFrameLimit(), position: .first)
-    }
-  }
 }
 
 struct TooManyFrames: Error, CustomStringConvertible {

@@ -3,9 +3,9 @@ import NIOEmbedded
 import NIOHTTP1
 import Testing
 
-@testable import ChatPush
+@testable import HTTPClientLimits
 
-@Suite("Informational responses of a webhook")
+@Suite("Informational responses")
 struct InformationalResponseLimitSpecs {
   private static let hint = "HTTP/1.1 103 Early Hints\r\n\r\n"
   private static let delivered = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
@@ -18,7 +18,7 @@ struct InformationalResponseLimitSpecs {
     try pipeline.addHandler(HTTPRequestEncoder())
     let decoder = HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward)
     try pipeline.addHandler(ByteToMessageHandler(decoder))
-    try InformationalResponseLimit.add(to: channel).wait()
+    try ResponseLimits.add(toConnection: channel).wait()
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
   }
 

@@ -27,16 +27,6 @@ final class InformationalResponseLimit: ChannelInboundHandler {
     }
     context.fireChannelRead(data)
   }
-
-  /// Adds the handler to a connection of `AsyncHTTPClient`, after the decoder. Must be called on the connection's event
-  /// loop.
-  static func add(to channel: any Channel) -> EventLoopFuture<Void> {
-    channel.eventLoop.makeCompletedFuture {
-      let pipeline = channel.pipeline.syncOperations
-      let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-      try pipeline.addHandler(InformationalResponseLimit(), position: .after(decoder))
-    }
-  }
 }
 
 struct TooManyInformationalResponses: Error, CustomStringConvertible {

@@ -2,14 +2,14 @@ import NIOCore
 import NIOEmbedded
 import Testing
 
-@testable import ChatPush
+@testable import HTTPClientLimits
 
 @Suite("The frames of a response over HTTP/2")
 struct ResponseFrameLimitSpecs {
   private let stream = EmbeddedChannel()
 
   init() throws {
-    try ResponseFrameLimit.add(to: stream).wait()
+    try stream.pipeline.syncOperations.addHandler(ResponseFrameLimit())
     try stream.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
   }
 

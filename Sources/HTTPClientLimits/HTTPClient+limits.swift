@@ -1,0 +1,31 @@
+package import AsyncHTTPClient
+package import NIOCore
+import NIOHTTP1
+
+/// What a server that this process calls may respond. `AsyncHTTPClient` has no such limits.
+package enum ResponseLimits {
+  /// Adds the limits to a connection over HTTP/1.1. Must be called on its event loop.
+  package static func add(toConnection connection: any Channel) -> EventLoopFuture<Void> {
+    connection.eventLoop.makeCompletedFuture {
+      let pipeline = connection.pipeline.syncOperations
+      let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+      try pipeline.addHandlers([InformationalResponseLimit(), FinalResponseCheck()], position: .after(decoder))
+    }
+  }
+
+  /// Adds the limits to the stream of one request over HTTP/2. Must be called on its event loop.
+  package static func add(toStream stream: any Channel) -> EventLoopFuture<Void> {
+    stream.eventLoop.makeCompletedFuture {
+      let handlers: [any ChannelHandler] = [ResponseFrameLimit(), FinalResponseFrameCheck()]
+      try stream.pipeline.syncOperations.addHandlers(handlers, position: .first)
+    }
+  }
+}
+
+extension HTTPClient.Configuration {
+  /// Limits all responses.
+  package mutating func limitResponses() {
+    http1_1ConnectionDebugInitializer = { ResponseLimits.add(toConnection: $0) }
+    http2StreamChannelDebugInitializer = { ResponseLimits.add(toStream: $0) }
+  }
+}
