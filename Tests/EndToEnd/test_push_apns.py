@@ -254,6 +254,15 @@ def test_a_notification_without_a_response_is_sent_again_and_delays_no_other(not
     assert len({one.identity for one in attempts(services, first, sent)}) == 1
 
 
+def test_a_connection_on_which_nothing_is_answered_is_used_once(notifying, services):
+    services.apns.respond = lambda push: SILENCE if push.connection == 1 else None
+    anna, _, phone, room = talking(notifying, services)
+    sent = anna.send(room, "hello")
+    arrives(services, phone, sent)
+    first, *others = [one.push.connection for one in attempts(services, phone, sent)]
+    assert first == 1 and len(others) == 1 and others != [1]
+
+
 def test_the_limit_on_streams_is_obeyed(notifying, services):
     services.apns.max_streams = 3
     services.apns.latency = lambda: 0.02

@@ -31,6 +31,10 @@ final class ProviderClient: Sendable {
     configuration.redirectConfiguration = .disallow
     configuration.timeout = HTTPClient.Configuration.Timeout(connect: timeout, read: timeout)
     configuration.limitResponses()
+    configuration.http2ConnectionDebugInitializer = { ResponseClock.add(to: $0) }
+    configuration.http2StreamChannelDebugInitializer = { stream in
+      ResponseLimits.add(toStream: stream).flatMap { StalledConnectionCheck.add(to: stream) }
+    }
     let shared = configuration
     clients = threads.loops.map { HTTPClient(eventLoopGroupProvider: .shared($0), configuration: shared) }
     self.threads = threads
