@@ -72,7 +72,7 @@ struct ServiceAccount: Sendable {
     struct Problem: Decodable { let error: String? }
     if response.status == 200, let granted = try? JSONDecoder().decode(Granted.self, from: Data(response.body)) {
       return SharedToken.Made(
-        token: granted.access_token, lifetime: .seconds(max(granted.expires_in - marginSeconds, 1)))
+        token: granted.access_token, lifetime: .seconds(max(granted.expires_in, marginSeconds + 1) - marginSeconds))
     }
     let problem = (try? JSONDecoder().decode(Problem.self, from: Data(response.body)))?.error
     let text = "\(response.status) \(problem ?? "")".trimmingCharacters(in: .whitespaces)
