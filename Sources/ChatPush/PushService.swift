@@ -96,7 +96,7 @@ package final class PushService: ErasedReadModel {
   /// What the outbox takes on the disk.
   package var storage: ViewStorage { outbox.storage }
 
-  /// How far `waiting` counts: a few milliseconds.
+  /// The largest number that `waiting` counts to. Counting that far takes a few milliseconds.
   package static let maximumWaiting = 100_000
 
   /// The number of notifications that have no recorded outcome, up to `maximumWaiting`.

@@ -3,8 +3,8 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// The threads that send notifications. They are not event loops that serve requests, because a request would wait there
-/// behind all notifications that are ready.
+/// The threads that send notifications. They are separate from the threads that serve requests, so that requests do not
+/// wait behind notifications.
 ///
 /// One decides what is sent next. The others have their own connections to providers: an attempt renders its notification,
 /// sends it and takes the response on one thread, because each change of threads costs several microseconds.

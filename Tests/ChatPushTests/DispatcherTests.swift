@@ -32,7 +32,7 @@ private func company() -> [RecordedEvent] {
       let position = log.send(2)
       try await eventually { log.outcomes.last.map { $0.settledThrough >= position } ?? false }
       #expect(Set(sender.sent.map(\.key.device)) == [bensPhone, bensTablet, carlasPhone])
-      #expect(sender.sent.allSatisfy { $0.key.position == position && $0.delivery.badge == 2 })
+      #expect(sender.sent.allSatisfy { $0.key.position == position && $0.badge == 2 })
       #expect(Set(sender.sent.map(\.deliveryKey)).count == 3)
     }
     #expect(sender.isClosed)
@@ -127,7 +127,7 @@ private func company() -> [RecordedEvent] {
       for device in [bensPhone, bensTablet] {
         let silent = sender.sent.filter { !$0.isAlert && $0.key.device == device }
         #expect(Set(silent.map(\.key.position)) == [first, third])
-        #expect(silent.last?.delivery.badge == 0)
+        #expect(silent.last?.badge == 0)
       }
     }
   }
@@ -194,7 +194,7 @@ private func company() -> [RecordedEvent] {
       try await withPush(folder, again, sender) {
         try await eventually { again.outcomes.last.map { $0.settledThrough >= sent[1] } ?? false }
         #expect(Set(sender.sent.map(\.key.device)) == [carlasPhone] && sender.sent.map(\.key.position) == sent)
-        #expect(sender.sent.map(\.delivery.badge) == [2, 2], "late alerts have the badge of when they are sent")
+        #expect(sender.sent.map(\.badge) == [2, 2], "alerts have the badge of when they are sent")
         let before = Set(refusing.sent.filter { $0.key.device == carlasPhone }.map(\.deliveryKey))
         #expect(before.isSubset(of: Set(sender.sent.map(\.deliveryKey))))
       }

@@ -37,8 +37,8 @@ private let dorasPhone = DeviceID.numbered(41)
   }
 
   private static let decisions: [FanOut.DeviceDecision] = [
-    .init(user: anna, device: annasPhone, provider: .apns, decision: .notify(FanOut.Delivery(kind: .sent, badge: 0))),
-    .init(user: ben, device: bensPhone, provider: .apns, decision: .notify(FanOut.Delivery(kind: .message, badge: 2))),
+    .init(user: anna, device: annasPhone, provider: .apns, decision: .notify(FanOut.Delivery(kind: .sent))),
+    .init(user: ben, device: bensPhone, provider: .apns, decision: .notify(FanOut.Delivery(kind: .message))),
     .init(user: ben, device: bensTablet, decision: .skip(.noToken)),
     .init(user: carla, device: carlasPhone, provider: .apns, decision: .skip(.left)),
     .init(user: dora, device: dorasPhone, provider: .apns, decision: .skip(.beforeJoin)),
@@ -49,6 +49,7 @@ private let dorasPhone = DeviceID.numbered(41)
     let (log, position) = Self.conversation()
     let explanation = try PushExplanation(of: position, in: log)
     #expect(explanation.decisions == Self.decisions)
+    #expect(explanation.badges == [anna: 0, ben: 2])
     #expect(!explanation.hasMore && explanation.head == log.head)
     #expect(throws: PushExplanationError.notifiesNobody(.first)) { try PushExplanation(of: .first, in: log) }
     for wrong in [LogPosition.origin, log.head.next] {
@@ -107,7 +108,7 @@ private let dorasPhone = DeviceID.numbered(41)
       let explained = try PushExplanation(of: change, in: MemoryLog(script.events))
       let reasons = Set(explained.decisions.map(\.decision))
       #expect(
-        reasons == [isLeftOut ? .skip(.crowdedRoom) : .notify(FanOut.Delivery(kind: .roomChange, badge: 0))])
+        reasons == [isLeftOut ? .skip(.crowdedRoom) : .notify(FanOut.Delivery(kind: .roomChange))])
     }
   }
 

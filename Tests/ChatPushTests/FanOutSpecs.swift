@@ -44,46 +44,30 @@ private func recipient(
   recipient(user, .member(FanOut.Member()), devices, preferences: preferences)
 }
 
-private func notify(_ kind: PushKind, badge: UInt64 = 4) -> FanOut.Decision {
-  .notify(FanOut.Delivery(kind: kind, badge: badge))
+private func notify(_ kind: PushKind) -> FanOut.Decision {
+  .notify(FanOut.Delivery(kind: kind))
 }
 
 private func decisions(
   on event: PushEvent, in context: FanOut.RoomContext = FanOut.RoomContext(), _ recipients: FanOut.Recipient...
 ) -> [FanOut.Decision] {
-  FanOut.decisions(on: event, in: context, for: recipients) { _ in 4 }.map(\.decision)
+  FanOut.decisions(on: event, in: context, for: recipients).map(\.decision)
 }
 
-/// Which devices an event notifies, with which kind and badge, and why the others are not notified.
+/// Which devices an event notifies, with which kind, and why the others are not notified.
 @Suite struct FanOutSpecs {
-  @Test("each device of each other member is notified, with its user's badge")
+  @Test("each device of each other member is notified")
   func members() {
     let decisions = FanOut.decisions(
       on: message(),
       for: [recipient(ben, [phone(bensPhone), phone(bensTablet)]), recipient(carla, [phone(carlasPhone)])]
-    ) { $0 == ben ? 7 : 2 }
+    )
     #expect(
       decisions == [
-        .init(user: ben, device: bensPhone, provider: .apns, decision: notify(.message, badge: 7)),
-        .init(user: ben, device: bensTablet, provider: .apns, decision: notify(.message, badge: 7)),
-        .init(user: carla, device: carlasPhone, provider: .apns, decision: notify(.message, badge: 2)),
+        .init(user: ben, device: bensPhone, provider: .apns, decision: notify(.message)),
+        .init(user: ben, device: bensTablet, provider: .apns, decision: notify(.message)),
+        .init(user: carla, device: carlasPhone, provider: .apns, decision: notify(.message)),
       ])
-  }
-
-  @Test("the badge is counted once for each notified user, and for nobody else")
-  func badges() {
-    var asked: [UserID] = []
-    _ = FanOut.decisions(
-      on: message(on: annasPhone),
-      for: [
-        recipient(anna, [phone(annasPhone)]), recipient(ben, [phone(bensPhone), phone(bensTablet)]),
-        recipient(carla, .left(at: LogPosition(1)), [phone(carlasPhone)]),
-      ]
-    ) { user in
-      asked.append(user)
-      return 1
-    }
-    #expect(asked == [ben])
   }
 
   @Test("an imported or erased message notifies nobody")
@@ -95,7 +79,7 @@ private func decisions(
       (message(originalTime: sentAt), .imported), (message(nil), .erased),
     ]
     for (event, reason) in cases {
-      let found = FanOut.decisions(on: event, for: recipients) { _ in 1 }
+      let found = FanOut.decisions(on: event, for: recipients)
       #expect(found.map(\.decision) == [.skip(reason), .skip(reason)])
     }
   }
@@ -377,10 +361,10 @@ private func decisions(
     let preferences = UserPreferences(quietHours: hours, showsPreviews: false)
     #expect(
       decisions(on: message(), recipient(ben, [phone(bensPhone)], preferences: preferences))
-        == [.notify(FanOut.Delivery(kind: .message, badge: 4, isQuiet: true, showsPreview: false))])
+        == [.notify(FanOut.Delivery(kind: .message, isQuiet: true, showsPreview: false))])
     #expect(
       decisions(on: message(), recipient(anna, [phone(annasPhone)], preferences: preferences))
-        == [.notify(FanOut.Delivery(kind: .sent, badge: 4, isQuiet: false, showsPreview: false))])
+        == [.notify(FanOut.Delivery(kind: .sent, isQuiet: false, showsPreview: false))])
   }
 
   @Test("a blocked or disabled account: the first reason is given, and an update still arrives")

@@ -70,7 +70,7 @@ private func company(devices: UInt64) -> MemoryLog {
         return log.head
       },
       recorder: log, sender: sender, logIdentity: testLog, logger: testLogger, now: { Script.time(position) },
-      patienceMilliseconds: 1)
+      outboxTimeoutMilliseconds: 1)
     let begin = ContinuousClock.now
     let running = Task { await dispatcher.run() }
     try await eventually { attempts.withLock { $0 } > 0 }

@@ -53,7 +53,6 @@ func dump(_ queue: DatabaseQueue) throws -> [String: [[DatabaseValue]]] {
 private struct Pending: Hashable {
   let position: LogPosition
   let device: DeviceID
-  let badge: UInt64
 }
 
 /// The waiting notifications that show something.
@@ -63,20 +62,30 @@ private func pending(_ queue: DatabaseQueue) throws -> [Pending] {
     return try outbox.pending(after: .origin, limit: 10_000).compactMap { pending in
       let key = pending.key
       guard case .ready(let ready) = try outbox.notification(key) else {
-        return Pending(position: key.position, device: key.device, badge: .max)
+        return Pending(position: key.position, device: key.device)
       }
       guard ready.delivery.kind.alert != nil else { return nil }
-      return Pending(position: key.position, device: key.device, badge: ready.delivery.badge)
+      return Pending(position: key.position, device: key.device)
     }
   }
 }
 
-/// The same with the badges that were decided on, whether or not they may still be sent.
+/// The same, whether or not they may still be sent.
 private func decided(_ queue: DatabaseQueue) throws -> [Pending] {
   try queue.read { database in
-    try CachedStatement(
-      database, "SELECT position, deviceId, badge FROM outbox WHERE kind < \(PushKind.firstSilent)"
-    ).all { row in Pending(position: try row.position(), device: try row.id(), badge: try row.unsigned()) }
+    try CachedStatement(database, "SELECT position, deviceId FROM outbox WHERE kind < \(PushKind.firstSilent)")
+      .all { row in Pending(position: try row.position(), device: try row.id()) }
+  }
+}
+
+/// The badges of a user's notifications in the order of their events, as of the end of the log.
+private func badges(of user: UserID, _ queue: DatabaseQueue, at now: Timestamp) throws -> [UInt64] {
+  try queue.read { database in
+    let outbox = PushQueries(database)
+    return try outbox.pending(after: .origin, limit: 10_000).map(\.key).filter { $0.user == user }.compactMap { key in
+      guard case .ready(let ready) = try outbox.notification(key, at: now) else { return nil }
+      return ready.badge
+    }
   }
 }
 
@@ -104,23 +113,22 @@ private func company() -> Script {
     #expect(try dump(build(script.events))["report"] == [])
   }
 
-  @Test("a message adds a row for each device of each other member, with the badge right after the message")
+  @Test("a message adds a row for each device of each other member")
   func enumerates() throws {
     var script = company()
     script.baseline()
     let first = script.send(to: tea, by: anna)
     let second = script.send(to: tea, by: anna)
-    // In the same batch: later events must not affect the badges of earlier messages.
     script.room(tea, .reading(.markerMoved(ben, to: .numbered(2), ordinal: 2)), by: ben)
     let third = script.send(to: tea, by: carla)
     #expect(
       Set(try decided(build(script.events))) == [
-        Pending(position: first, device: bensPhone, badge: 1), Pending(position: first, device: bensTablet, badge: 1),
-        Pending(position: first, device: carlasPhone, badge: 1),
-        Pending(position: second, device: bensPhone, badge: 2), Pending(position: second, device: bensTablet, badge: 2),
-        Pending(position: second, device: carlasPhone, badge: 2),
-        Pending(position: third, device: annasPhone, badge: 1), Pending(position: third, device: bensPhone, badge: 1),
-        Pending(position: third, device: bensTablet, badge: 1),
+        Pending(position: first, device: bensPhone), Pending(position: first, device: bensTablet),
+        Pending(position: first, device: carlasPhone),
+        Pending(position: second, device: bensPhone), Pending(position: second, device: bensTablet),
+        Pending(position: second, device: carlasPhone),
+        Pending(position: third, device: annasPhone), Pending(position: third, device: bensPhone),
+        Pending(position: third, device: bensTablet),
       ])
   }
 
@@ -143,7 +151,7 @@ private func company() -> Script {
         == .ready(
           PushQueries.Ready(
             token: PushToken(provider: .apns, token: "b"), content: content,
-            delivery: FanOut.Delivery(kind: .message, badge: 1))))
+            delivery: FanOut.Delivery(kind: .message), badge: 1)))
   }
 
   @Test("nothing is enumerated before push was switched on")
@@ -173,9 +181,29 @@ private func company() -> Script {
     // The room has four messages, but only one since Dora joined.
     #expect(
       try pending(build(script.events)).filter { $0.position > added } == [
-        Pending(position: heard, device: .numbered(41), badge: 1)
+        Pending(position: heard, device: .numbered(41))
       ])
+    #expect(try Set(badges(of: .numbered(4), build(script.events), at: Script.time(heard))) == [1])
     #expect(try pending(build(script.events)).filter { $0.position < added } == [])
+  }
+
+  @Test("a notification has the current badge: the user may have read something since, even on the same device")
+  func currentBadge() throws {
+    var script = company()
+    script.create(cake, by: anna, ben)
+    script.baseline()
+    script.send(to: cake, by: anna)
+    let position = script.send(to: tea, by: anna)
+    let key = PushNotificationKey(position: position, user: ben, device: bensPhone)
+    func badge() throws -> UInt64? {
+      try build(script.events).read { database in
+        guard case .ready(let ready) = try PushQueries(database).notification(key) else { return nil }
+        return ready.badge
+      }
+    }
+    #expect(try badge() == 2)
+    script.room(cake, .reading(.markerMoved(ben, to: .numbered(1), ordinal: 1)), by: ben)
+    #expect(try badge() == 1)
   }
 
   @Test("a mute that ended before the message has no effect, and the other rooms count in the badge")
@@ -187,8 +215,8 @@ private func company() -> Script {
     let time = Script.time(LogPosition(UInt64(script.events.count + 2)))
     script.room(tea, .members(.muted(ben, until: time)), by: ben)
     let position = script.send(to: tea, by: carla)
-    let rows = try pending(build(script.events)).filter { $0.device == bensPhone }
-    #expect(rows.map(\.badge) == [1, 2] && rows.last?.position == position)
+    #expect(try pending(build(script.events)).last { $0.device == bensPhone }?.position == position)
+    #expect(try Set(badges(of: ben, build(script.events), at: Script.time(position))) == [2])
   }
 
   @Test("a device that is added after joins is notified of all of its user's rooms, a removed one of none")
@@ -247,9 +275,9 @@ private func company() -> Script {
     let rows = try pending(build(script.events))
     #expect(
       Set(rows) == [
-        Pending(position: second, device: bensTablet, badge: 2),
-        Pending(position: second, device: carlasPhone, badge: 2),
-        Pending(position: third, device: bensPhone, badge: 3), Pending(position: third, device: bensTablet, badge: 3),
+        Pending(position: second, device: bensTablet),
+        Pending(position: second, device: carlasPhone),
+        Pending(position: third, device: bensPhone), Pending(position: third, device: bensTablet),
       ])
     script.recordOutcomes(through: third)
     let queue = try build(script.events)
@@ -434,12 +462,10 @@ private func company() -> Script {
         [plain.value, 1], [mentions.value, 1], [mentions.value, 2], [followed.value, 1], [enabled.value, 1],
         [other.value, 1], [unblocked.value, 1],
       ])
-    let badges = try build(script.events).read { database in
-      try Int.fetchAll(
-        database, sql: "SELECT badge FROM outbox WHERE userId = ? ORDER BY position DESC LIMIT 2",
-        arguments: [Data(ben.uuid.bytes)])
+    for (position, badge): (LogPosition, UInt64) in [(unblocked, 6), (other, 5)] {
+      let explanation = try PushExplanation(of: position, in: MemoryLog(script.events))
+      #expect(explanation.badges[ben] == badge, "the message of the blocked user is in no badge")
     }
-    #expect(badges == [6, 5], "the message of the blocked user is in no badge")
     func reason(_ position: LogPosition, _ device: DeviceID) throws -> FanOut.Decision? {
       try PushExplanation(of: position, in: MemoryLog(script.events)).decisions.first { $0.device == device }?.decision
     }

@@ -57,8 +57,8 @@ import Testing
   @Test("a silent notification, and one without previews, has no text and no names")
   func bodyWithoutTexts() throws {
     for delivery in [
-      FanOut.Delivery(kind: .sent, badge: 3), FanOut.Delivery(kind: .message, badge: 3, isQuiet: true),
-      FanOut.Delivery(kind: .message, badge: 3, showsPreview: false),
+      FanOut.Delivery(kind: .sent), FanOut.Delivery(kind: .message, isQuiet: true),
+      FanOut.Delivery(kind: .message, showsPreview: false),
     ] {
       var notification = sample(text: "secret text")
       notification.delivery = delivery
@@ -78,7 +78,7 @@ import Testing
       ("\u{1F44B}", "\u{1F44B}"), ("a\u{1F44B}", "a"), ("\u{1F468}\u{200D}\u{1F469}", ""),
     ])
   func cut(text: String, beginning: String) {
-    #expect(PushContent.beginning(of: text, bytes: 4) == beginning)
+    #expect(text.beginning(ofBytes: 4) == beginning)
   }
 
   /// Uses RFC 4231, test case 2.
@@ -146,7 +146,7 @@ import Testing
       content: PushContent(
         time: Timestamp(milliseconds: 1000), room: tea, message: .numbered(9), sender: anna, spaceName: "tea",
         senderNickname: "Anna", text: text),
-      delivery: FanOut.Delivery(kind: .message, badge: 3))
+      delivery: FanOut.Delivery(kind: .message), badge: 3)
   }
 }
 

@@ -16,7 +16,7 @@ func sampleNotification(
     content: PushContent(
       time: Timestamp(milliseconds: 1_000_000), room: tea, message: .numbered(9), sender: anna, spaceName: roomName,
       senderNickname: "Anna", text: text),
-    delivery: FanOut.Delivery(kind: .message, badge: 3))
+    delivery: FanOut.Delivery(kind: .message), badge: 3)
 }
 
 func samplePayload(_ style: PushPayload.Style, kind: PushKind = .message) -> PushPayload {

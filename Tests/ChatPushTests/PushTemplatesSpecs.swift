@@ -17,8 +17,8 @@ struct PushTemplatesSpecs {
     }
   }
 
-  private func flaw(_ text: String) -> PushTemplateFlaw? {
-    do throws(PushTemplateFlaw) {
+  private func flaw(_ text: String) -> PushTemplateError? {
+    do throws(PushTemplateError) {
       _ = try PushTemplate(text)
       return nil
     } catch {
@@ -150,8 +150,8 @@ struct PushTemplatesSpecs {
       ("{data.}", .unknownPlaceholder("data.")), ("{data..a}", .unknownPlaceholder("data..a")),
       ("{sender.a}", .unknownPlaceholder("sender.a")), ("{{", nil), ("}}", nil), ("{{sender}}", nil),
       ("{{{sender}}}", nil), ("{data.größe}", nil),
-    ] as [(String, PushTemplateFlaw?)])
-  func braces(text: String, flaw: PushTemplateFlaw?) {
+    ] as [(String, PushTemplateError?)])
+  func braces(text: String, flaw: PushTemplateError?) {
     #expect(self.flaw(text) == flaw)
   }
 

@@ -137,7 +137,7 @@ struct Unreadable: Error {}
 
 extension PushQueries {
   /// The notification as it may be sent right after its event.
-  func notification(_ key: PushNotificationKey) throws -> Found {
+  func notification(_ key: PushNotificationKey) throws -> Lookup {
     try notification(key, at: Script.time(key.position))
   }
 }

@@ -114,6 +114,12 @@ struct PushTextsSpecs {
     var nameless = sampleInput(.invitation)
     nameless.workspaceName = ""
     #expect(texts(nameless) == ["Anna", "Anna invited you"])
+    var unsent = sampleInput(.invitation, text: "", room: "")
+    unsent.senderNickname = ""
+    #expect(texts(unsent) == ["Kitchen", "You were invited"])
+    unsent = sampleInput(.added, text: "")
+    unsent.senderNickname = ""
+    #expect(texts(unsent) == ["Tea", "You were added"])
   }
 
   // MARK: - Lengths

@@ -23,13 +23,13 @@ import Testing
   }
 
   /// The notification that Ben's phone would get of the message at a position.
-  private func found(_ script: Script, _ position: LogPosition) throws -> PushQueries.Found {
+  private func found(_ script: Script, _ position: LogPosition) throws -> PushQueries.Lookup {
     try build(script.events).read { database in
       try PushQueries(database).notification(PushNotificationKey(position: position, user: ben, device: bensPhone))
     }
   }
 
-  private func text(_ found: PushQueries.Found) -> String? {
+  private func text(_ found: PushQueries.Lookup) -> String? {
     guard case .ready(let ready) = found else { return nil }
     return ready.content.text
   }
@@ -257,7 +257,7 @@ import Testing
 
   /// Runs `body` with an outbox that has a message by Anna, and with a dispatcher whose attempts the test makes itself.
   private func withAttempts(
-    patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds,
+    outboxTimeoutMilliseconds: Int = PushDispatcher.outboxTimeoutMilliseconds,
     isOpen: @escaping OpenRoomCheck = { _, _, _ in false },
     _ body: (MemoryLog, PushDispatcher, ScriptedSender, PushNotificationKey) async throws -> Void
   ) async throws {
@@ -271,7 +271,7 @@ import Testing
     try await outbox.wait(for: position, timeoutMilliseconds: 120_000)
     let dispatcher = PushDispatcher(
       outbox: outbox, head: { log.head }, recorder: log, sender: sender, logIdentity: testLog, logger: testLogger,
-      now: { Script.time(position) }, isOpen: isOpen, patienceMilliseconds: patienceMilliseconds)
+      now: { Script.time(position) }, isOpen: isOpen, outboxTimeoutMilliseconds: outboxTimeoutMilliseconds)
     let result: Result<Void, any Error>
     do {
       result = .success(
@@ -286,7 +286,8 @@ import Testing
 
   @Test("a token that has moved to another user's device is not used, even if the outbox has not applied that yet")
   func waitsForWhatIsDurable() async throws {
-    try await withAttempts(patienceMilliseconds: PushDispatcher.patienceMilliseconds) { log, dispatcher, sender, key in
+    let timeout = PushDispatcher.outboxTimeoutMilliseconds
+    try await withAttempts(outboxTimeoutMilliseconds: timeout) { log, dispatcher, sender, key in
       log.hold()
       let token = PushToken(provider: .apns, token: "b")
       log.append(.user(ben, .devices(.tokenTaken(bensPhone, token.provider))), by: carla)
@@ -332,7 +333,7 @@ import Testing
 
   @Test("an attempt has a time limit and is repeated")
   func postpones() async throws {
-    try await withAttempts(patienceMilliseconds: 1) { log, dispatcher, sender, key in
+    try await withAttempts(outboxTimeoutMilliseconds: 1) { log, dispatcher, sender, key in
       log.hold()
       log.send(2)
       guard case .postponed = await dispatcher.attempt(key).result else {

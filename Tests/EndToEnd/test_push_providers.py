@@ -59,6 +59,23 @@ def test_a_message_reaches_each_kind_of_device_with_the_same_content(notifying, 
 REFUSALS = 8
 
 
+@pytest.mark.parametrize("kind", [APNS, FCM, WEB_PUSH])
+def test_an_alert_has_the_badge_of_when_it_is_sent(notifying, services, kind):
+    """The user reads on the device itself while an alert waits behind another one. The device gets no update after that."""
+    anna, ben = World(notifying).users("Anna", "Ben")
+    read, first, second = (anna.room(name, ben) for name in ("Read", "First", "Second"))
+    phone = services.phone(ben, kind)
+    last = anna.send(read, "to be read")
+    arrives(services, phone, last)
+    services.latency = lambda: 1
+    anna.send(first, "in flight")
+    waiting = anna.send(second, "waits")
+    ben.put(f"{read.path}/read-marker", {"messageId": last["id"]})
+    arrives(services, phone, waiting)
+    alerts = [one for one in services.arrivals(phone.token) if one.position == waiting["position"]]
+    assert [int(one.badge) for one in alerts] == [2] == [ben.get("/v1/badge")["unreadCount"]]
+
+
 @pytest.mark.parametrize(("kind", "refusal", "setting"), [
     (APNS, "DeviceTokenNotForTopic", "push.apns.topic"), (FCM, "SENDER_ID_MISMATCH", "push.fcm.keyFile")])
 def test_settings_for_another_app_stop_the_provider_and_nothing_is_given_up(notifying, services, kind, refusal, setting):
@@ -79,6 +96,17 @@ def test_settings_for_another_app_stop_the_provider_and_nothing_is_given_up(noti
     for event in (first, second):
         comes_to(notifying, event, {phone: DELIVERED for phone in phones})
     assert provider(notifying, PROVIDERS[kind])["state"] == "running"
+
+
+@pytest.mark.parametrize("kind", [APNS, FCM, WEB_PUSH])
+def test_a_notification_is_sent_again_if_the_response_has_no_valid_status(notifying, services, kind):
+    anna, _, phones, room = talking(notifying, services, kind)
+    stand_in = services.browsers if kind == WEB_PUSH else getattr(services, PROVIDERS[kind])
+    stand_in.respond = lambda push: Reply(99)
+    sent = anna.send(room, "hello")
+    wait_until(lambda: len(attempts(services, phones[kind], sent)) > 1, "it is not sent again")
+    stand_in.respond = lambda push: None
+    comes_to(notifying, sent, {phones[kind]: DELIVERED})
 
 
 def stop_reply(services, kind: str):

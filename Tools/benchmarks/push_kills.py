@@ -80,7 +80,7 @@ def main():
         f"\n{run.kills} kills, {plan.devices:,} devices, {run.counts['send']:,} messages, "
         f"{run.counts['read']:,} markers moved, {time.monotonic() - run.began:.0f} s\n"
         f"{run.counts['notifications']:,} notifications; {run.counts['replaced']:,} more were replaced, and "
-        f"{run.counts['dropped']:,} dropped because the message was read; "
+        f"{run.counts['dropped']:,} abandoned because the message was read; "
         f"{run.counts['retries']:,} were sent again after an error, "
         f"{run.counts['late']:,} after a late response and {run.counts['repeats']:,} after a kill")
     for name, count in sorted(run.counts.items()):

@@ -113,7 +113,7 @@ struct DeviceQueue {
   mutating func begin(mayBeSilent: Bool) -> PushNotificationKey? {
     if let current { return current.key }
     let silent = mayBeSilent ? updates.first ?? roomChanges.first : nil
-    // The badge of a silent notification must not be followed by that of an older event.
+    // An older alert goes first, so that its older badge does not overwrite the badge of the silent notification.
     if let alert = alerts.first, silent.map({ alert < $0.pending.key }) ?? true {
       current = PendingNotification(alert)
       lastAlert = alert.position

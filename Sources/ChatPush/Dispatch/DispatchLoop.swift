@@ -12,8 +12,7 @@ enum RecordingResult: Sendable {
 
 /// The dispatcher's state, which only its loop accesses, and how each event changes it.
 struct DispatchLoop {
-  /// The number of outcomes that wait to be recorded from which on no more rows are read, because rows can be replaced
-  /// without an attempt.
+  /// While this many outcomes wait to be recorded, no more rows are read, because rows can be replaced without an attempt.
   private static let outcomesInMemory = PerDeviceQueues.capacity
   /// How long outcomes are collected before they are recorded together, in milliseconds.
   private static let gatheringMilliseconds = 100
@@ -72,7 +71,7 @@ struct DispatchLoop {
   private mutating func take(_ event: DispatchEvent, _ group: inout DiscardingTaskGroup) {
     switch event {
     case .outboxGrew:
-      dispatcher.noticedNews()
+      dispatcher.clearOutboxGrew()
       lanes.outboxGrew()
     case .attemptEnded(let attempt, let ticket, let finished, let thread):
       threads.end(thread)
@@ -96,15 +95,15 @@ struct DispatchLoop {
     case .settled(let outcome, let reason, let response):
       if reason == .rejected { noteRejection(key, response) }
       lanes.complete(key, ticket, wasSent: wasSent, at: .now)
-      settle(key, outcome, reason, response: response)
-    case .vanished: lanes.complete(key, ticket, wasSent: false, at: .now)
+      addOutcome(key, outcome, reason, response: response)
+    case .alreadySettled: lanes.complete(key, ticket, wasSent: false, at: .now)
     case .failed(let reason, let retryAfter):
       guard number < RetryPolicy.attempts else {
         dispatcher.logger.warning(
           "a notification was abandoned",
           metadata: Self.metadata(key, ["attempts": "\(number)", "reason": "\(reason)"]))
         lanes.complete(key, ticket, wasSent: wasSent, at: .now)
-        return settle(key, .abandoned, .attemptsUsedUp, response: reason)
+        return addOutcome(key, .abandoned, .attemptsUsedUp, response: reason)
       }
       let delay = RetryPolicy.delay(after: number, chance: .random(in: 0...1))
       retry(attempt, ticket, after: max(delay, retryAfter ?? .zero), because: reason)
@@ -130,11 +129,11 @@ struct DispatchLoop {
       metadata: Self.metadata(attempt.key, ["attempt": "\(attempt.number)", "reason": "\(reason)"]))
     let now = Instant.now
     if !lanes.retry(attempt.key, ticket, at: now + delay, counts: counts, now: now) {
-      settle(attempt.key, .abandoned, .replaced)
+      addOutcome(attempt.key, .abandoned, .replaced)
     }
   }
 
-  private mutating func settle(
+  private mutating func addOutcome(
     _ key: PushNotificationKey, _ outcome: PushResult, _ reason: PushAbandonment?, response: String? = nil
   ) {
     if !outcomes.isOwed, !isRecording { recordingDue = .now + .milliseconds(Self.gatheringMilliseconds) }
@@ -163,7 +162,7 @@ struct DispatchLoop {
     guard rejectionsLogged.map({ $0 + .milliseconds(Self.rejectionMilliseconds) <= .now }) ?? true else { return }
     rejectionsLogged = .now
     dispatcher.logger.warning(
-      "a provider rejected a notification; others are logged after a minute, and hansard push explain shows all",
+      "a provider rejected a notification; more are not logged for a minute, but hansard push explain shows them",
       metadata: Self.metadata(key, ["response": "\(response ?? "")"]))
   }
 
@@ -239,7 +238,7 @@ struct DispatchLoop {
       )
     }
     let replaced = lanes.take(rows, for: request, through: rows.count < limit ? end : nil)
-    for key in replaced { settle(key, .abandoned, .replaced) }
+    for key in replaced { addOutcome(key, .abandoned, .replaced) }
   }
 
   private mutating func read(_ requests: [PushLanes.AlertsRequest]) async throws {

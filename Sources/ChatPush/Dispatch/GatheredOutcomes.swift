@@ -17,7 +17,7 @@ struct GatheredOutcomes {
   mutating func add(
     _ key: PushNotificationKey, _ result: PushResult, _ reason: PushAbandonment? = nil, response: String? = nil
   ) {
-    let beginning = response.map { PushContent.beginning(of: $0, bytes: PushOutcome.responseBytes) }
+    let beginning = response.map { $0.beginning(ofBytes: PushOutcome.responseBytes) }
     outcomes.append(
       PushOutcome(
         position: key.position, user: key.user, device: key.device, result: result, reason: reason,
@@ -33,17 +33,17 @@ struct GatheredOutcomes {
   ///   - enumerated: the position up to which notifications have been enumerated.
   mutating func take(oldestPending: LogPosition?, enumerated: LogPosition) -> PushOutcomes {
     var settledThrough = oldestPending.map(Self.before) ?? enumerated
-    let named = outcomes.filter { $0.position > settledThrough || $0.result != .delivered }
+    let listed = outcomes.filter { $0.position > settledThrough || $0.result != .delivered }
       .sorted { $0.position < $1.position }
-    let now = named.prefix(Self.perEvent)
+    let batch = listed.prefix(Self.perEvent)
     // This event must not settle outcomes that do not fit into it, so the position stays before the first of them.
-    if now.count < named.count { settledThrough = min(settledThrough, Self.before(named[now.count].position)) }
-    let recorded = Set(now)
+    if batch.count < listed.count { settledThrough = min(settledThrough, Self.before(listed[batch.count].position)) }
+    let recorded = Set(batch)
     outcomes = outcomes.filter {
       !recorded.contains($0) && ($0.position > settledThrough || $0.result != .delivered)
     }
     isOwed = !outcomes.isEmpty
-    return PushOutcomes(settledThrough: settledThrough, outcomes: Array(now))
+    return PushOutcomes(settledThrough: settledThrough, outcomes: Array(batch))
   }
 
   private static func before(_ position: LogPosition) -> LogPosition {

@@ -7,7 +7,7 @@ final class NotificationReader: Sendable {
   /// The maximum number of notifications that are read at once.
   private static let batch = 256
 
-  private typealias Read = Result<PushQueries.Found, any Error>
+  private typealias Read = Result<PushQueries.Lookup, any Error>
   private typealias Waiting = (key: PushNotificationKey, continuation: CheckedContinuation<Read, Never>)
 
   private struct State {
@@ -17,21 +17,21 @@ final class NotificationReader: Sendable {
 
   private let outbox: ProjectionRunner<PushProjection>
   private let head: @Sendable () -> LogPosition
-  private let patienceMilliseconds: Int
+  private let outboxTimeoutMilliseconds: Int
   private let now: @Sendable () -> Timestamp
   private let executor: (any TaskExecutor)?
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - head: the position of the last durable event.
-  ///   - patienceMilliseconds: how long the outbox may take to apply all durable events.
+  ///   - outboxTimeoutMilliseconds: how long the outbox may take to apply all durable events.
   init(
     _ outbox: ProjectionRunner<PushProjection>, head: @escaping @Sendable () -> LogPosition,
-    patienceMilliseconds: Int, now: @escaping @Sendable () -> Timestamp, executor: (any TaskExecutor)?
+    outboxTimeoutMilliseconds: Int, now: @escaping @Sendable () -> Timestamp, executor: (any TaskExecutor)?
   ) {
     self.outbox = outbox
     self.head = head
-    self.patienceMilliseconds = patienceMilliseconds
+    self.outboxTimeoutMilliseconds = outboxTimeoutMilliseconds
     self.now = now
     self.executor = executor
   }
@@ -40,7 +40,7 @@ final class NotificationReader: Sendable {
   ///
   /// Otherwise an attempt could overlook that the token has moved to another user's device, or a ban or deletion whose
   /// request was already completed.
-  func notification(_ key: PushNotificationKey) async throws -> PushQueries.Found {
+  func notification(_ key: PushNotificationKey) async throws -> PushQueries.Lookup {
     try await withCheckedContinuation { continuation in
       let isFirst = state.withLock { state in
         state.waiting.append((key, continuation))
@@ -73,7 +73,7 @@ final class NotificationReader: Sendable {
 
   private func read(_ keys: [PushNotificationKey]) async -> [Read] {
     do {
-      try await outbox.wait(for: head(), timeoutMilliseconds: patienceMilliseconds)
+      try await outbox.wait(for: head(), timeoutMilliseconds: outboxTimeoutMilliseconds)
       let now = now()
       // An error must leave the access, because it can show that the file is damaged.
       return try await outbox.read { outbox in try outbox.notifications(keys, at: now).map { .success($0) } }

@@ -17,7 +17,7 @@ package final class PushDispatcher: Sendable {
   /// How long notifications in flight may take after a stop, in milliseconds.
   package static let drainMilliseconds = 3000
   /// How long an attempt waits for the outbox to apply all durable events, in milliseconds.
-  package static let patienceMilliseconds = 5000
+  package static let outboxTimeoutMilliseconds = 5000
 
   let outbox: ProjectionRunner<PushProjection>
   let notifications: NotificationReader
@@ -25,8 +25,8 @@ package final class PushDispatcher: Sendable {
   let sender: any PushNotificationSender
   let logIdentity: UUIDBytes
   let logger: Logger
-  /// The time that decides whether a notification is too old to be sent. It is the settled time (decision 0022),
-  /// because a notification that was given up cannot be sent any more.
+  /// The time that decides whether a notification is too old to be sent. It is the time that the clock has confirmed
+  /// (decision 0022), because a notification that was given up cannot be sent any more.
   let now: @Sendable () -> Timestamp
   let isOpen: OpenRoomCheck
   /// Nil for the threads that run all tasks.
@@ -36,18 +36,19 @@ package final class PushDispatcher: Sendable {
   /// Signals that the mailbox has events.
   private let mails: AsyncStream<Void>
   private let mailed: AsyncStream<Void>.Continuation
-  private let hasNews = Mutex(false)
+  private let outboxHasGrown = Mutex(false)
   private let providerStates: Mutex<[PushProviderStatus]>
 
   package init(
     outbox: ProjectionRunner<PushProjection>, head: @escaping @Sendable () -> LogPosition,
     recorder: any OutcomeRecorder, sender: any PushNotificationSender, logIdentity: UUIDBytes, logger: Logger,
     now: @escaping @Sendable () -> Timestamp, isOpen: @escaping OpenRoomCheck = { _, _, _ in false },
-    patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds, threads: PushThreads? = nil
+    outboxTimeoutMilliseconds: Int = PushDispatcher.outboxTimeoutMilliseconds, threads: PushThreads? = nil
   ) {
     self.outbox = outbox
     notifications = NotificationReader(
-      outbox, head: head, patienceMilliseconds: patienceMilliseconds, now: now, executor: threads?.dispatching)
+      outbox, head: head, outboxTimeoutMilliseconds: outboxTimeoutMilliseconds, now: now,
+      executor: threads?.dispatching)
     self.recorder = recorder
     self.sender = sender
     self.logIdentity = logIdentity
@@ -77,9 +78,9 @@ package final class PushDispatcher: Sendable {
 
   /// Signals that the outbox may have new rows. Cheap, and may be called from any thread.
   package func outboxGrew() {
-    let isFirst = hasNews.withLock { hasNews in
-      defer { hasNews = true }
-      return !hasNews
+    let isFirst = outboxHasGrown.withLock { outboxHasGrown in
+      defer { outboxHasGrown = true }
+      return !outboxHasGrown
     }
     if isFirst { send(.outboxGrew) }
   }
@@ -110,7 +111,7 @@ package final class PushDispatcher: Sendable {
     }
   }
 
-  func noticedNews() { hasNews.withLock { $0 = false } }
+  func clearOutboxGrew() { outboxHasGrown.withLock { $0 = false } }
 }
 
 /// The events of the dispatcher's loop.

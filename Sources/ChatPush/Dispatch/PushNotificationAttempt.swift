@@ -8,7 +8,7 @@ enum AttemptResult: Sendable, Hashable {
   /// `response` is what the provider responded, if the notification was not delivered.
   case settled(PushResult, PushAbandonment? = nil, response: String? = nil)
   /// The notification is already settled; nothing was sent.
-  case vanished
+  case alreadySettled
   case failed(reason: String, retryAfter: Duration? = nil)
   /// The provider accepts no notifications now, so this does not count as an attempt.
   case refused(reason: String)
@@ -45,14 +45,14 @@ extension PushDispatcher {
   func attempt(
     _ key: PushNotificationKey, lane: ProviderName? = nil, closed: Set<ProviderName> = []
   ) async -> FinishedAttempt {
-    let found: PushQueries.Found
+    let found: PushQueries.Lookup
     do {
       found = try await notifications.notification(key)
     } catch {
       return FinishedAttempt(.postponed(reason: "the outbox cannot be read: \(error)"))
     }
     switch found {
-    case .settled: return FinishedAttempt(.vanished)
+    case .settled: return FinishedAttempt(.alreadySettled)
     case .unreachable: return FinishedAttempt(.settled(.tokenInvalid))
     case .withdrawn(let reason): return FinishedAttempt(.settled(.abandoned, reason))
     case .ready(let ready):
@@ -66,7 +66,7 @@ extension PushDispatcher {
       if lane != nil, provider != lane, closed.contains(provider) { return FinishedAttempt(.held) }
       let notification = PushNotification(
         key: key, deliveryKey: key.deliveryKey(logIdentity: logIdentity), token: ready.token, content: ready.content,
-        delivery: ready.delivery, apnsEnvironment: ready.apnsEnvironment, language: ready.language)
+        delivery: ready.delivery, badge: ready.badge, apnsEnvironment: ready.apnsEnvironment, language: ready.language)
       return await attempt(notification)
     }
   }

@@ -1,5 +1,5 @@
 /// When a notification that was not delivered is sent again, and when it is given up.
-struct RetryPolicy: Sendable {
+enum RetryPolicy {
   /// The delay before the second attempt, in milliseconds, plus or minus `jitter`.
   static let firstDelayMilliseconds = 200.0
   /// The longest delay before an attempt, in milliseconds, plus or minus `jitter`.

@@ -1,35 +1,27 @@
 import ChatDomain
 package import ChatPrimitives
 
-/// Decides which devices are notified of an event, with which kind and badge, and why the others are not. It does no
+/// Decides which devices are notified of an event, with which kind, and why the others are not. It does no
 /// I/O, so the same state always gives the same decisions: when the event happens, and when an operator asks later.
 package enum FanOut {
   /// The decisions for all devices of all recipients, in their order.
   ///
-  /// - Parameters:
-  ///   - context: where the event happened.
-  ///   - badge: the badge of the user's devices, including this event. Called once for each user who is notified, and
-  ///     for no others.
+  /// - Parameter context: where the event happened.
   package static func decisions(
-    on event: PushEvent, in context: RoomContext = RoomContext(), for recipients: [Recipient],
-    badge: (UserID) throws -> UInt64
-  ) rethrows -> [DeviceDecision] {
+    on event: PushEvent, in context: RoomContext = RoomContext(), for recipients: [Recipient]
+  ) -> [DeviceDecision] {
     var quietTime = QuietTime(of: event.time)
     var decisions: [DeviceDecision] = []
     for recipient in recipients {
       let kinds = event.kinds(for: recipient, in: context)
-      var count: UInt64?
       for device in recipient.devices {
         let decision: Decision
         switch choice(among: kinds, for: device, of: recipient, event, context) {
         case .skip(let reason): decision = .skip(reason)
         case .notify(let kind):
-          let badge = try count ?? badge(recipient.user)
-          count = badge
           decision = .notify(
             Delivery(
-              kind: kind, badge: badge,
-              isQuiet: kind.alert != nil && quietTime.isIn(recipient.preferences.quietHours),
+              kind: kind, isQuiet: kind.alert != nil && quietTime.isIn(recipient.preferences.quietHours),
               showsPreview: recipient.preferences.showsPreviews))
         }
         decisions.append(
@@ -86,15 +78,13 @@ extension FanOut {
 
   package struct Delivery: Sendable, Hashable {
     package var kind: PushKind
-    package var badge: UInt64
     /// Whether it arrives without an alert, because of the user's quiet hours.
     package var isQuiet: Bool
     /// Whether it may contain texts and names.
     package var showsPreview: Bool
 
-    package init(kind: PushKind, badge: UInt64, isQuiet: Bool = false, showsPreview: Bool = true) {
+    package init(kind: PushKind, isQuiet: Bool = false, showsPreview: Bool = true) {
       self.kind = kind
-      self.badge = badge
       self.isQuiet = isQuiet
       self.showsPreview = showsPreview
     }
@@ -106,6 +96,8 @@ extension FanOut {
     /// The provider that reaches the device; nil if it has no token.
     package let provider: ProviderName?
     package let decision: Decision
+
+    var isNotified: Bool { if case .notify = decision { true } else { false } }
 
     package init(user: UserID, device: DeviceID, provider: ProviderName? = nil, decision: Decision) {
       self.user = user

@@ -1,8 +1,8 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// What all notifications of one event share, as it was when the event happened. Only the text changes when the message
-/// is edited.
+/// What all notifications of one event share, as it was when the event happened. An edit of the message changes only the
+/// text and the body of the app's own part.
 package struct PushContent: Sendable, Hashable {
   /// The maximum length of a message's text in a notification, in bytes of UTF-8. Longer texts are truncated.
   package static let textBytes = 1024
@@ -14,7 +14,7 @@ package struct PushContent: Sendable, Hashable {
   package var message: MessageID?
   /// The root of the message's thread, or of the thread that was read; nil in the room's own timeline.
   package var thread: MessageID?
-  /// Where the message is, if the event is that it was sent.
+  /// The location of the new message; nil for other events.
   package var location: MessageLocation?
   /// Who caused the event; for a message its author. Nil if a service did.
   package var sender: UserID?
@@ -74,7 +74,7 @@ package struct PushContent: Sendable, Hashable {
     case .message(_, let message):
       self.message = message.id
       thread = message.thread?.message
-      text = Self.beginning(of: message.content?.text ?? "", bytes: Self.textBytes)
+      text = (message.content?.text ?? "").beginning(ofBytes: Self.textBytes)
       custom = message.content?.details?.custom
       attachment = message.content?.details?.attachments.first.map {
         File(contentType: $0.content.contentType, name: $0.name)
@@ -88,10 +88,5 @@ package struct PushContent: Sendable, Hashable {
     case .room(_, let id): message = id
     case .added, .departed, .blocks: break
     }
-  }
-
-  /// The longest prefix of whole characters that has at most `bytes` bytes.
-  package static func beginning(of text: String, bytes: Int) -> String {
-    text.beginning(ofBytes: bytes)
   }
 }

@@ -17,6 +17,8 @@ package struct PushExplanation: Sendable, Hashable {
   /// For each device of everyone who was, had been or later became a member of the room, the decision as of that event.
   /// For an event that concerns one user, only that user's devices.
   package let decisions: [FanOut.DeviceDecision]
+  /// The badge right after the event, for each user with a device that is notified.
+  package let badges: [UserID: UInt64]
   /// Whether there are more devices than `limit`.
   package let hasMore: Bool
   /// The states of the notifications that were decided on; empty if push was not switched on then.
@@ -63,15 +65,21 @@ package struct PushExplanation: Sendable, Hashable {
       let context = try FanOut.RoomContext(of: event, removed, rooms, queries)
       var recipients = try Self.recipients(of: event, in: context, user, queries, later)
       let hasMore = Self.cut(&recipients, to: limit)
-      let decisions = try FanOut.decisions(on: event, in: context, for: recipients) {
-        try rooms.badge(of: $0, at: event.time)
+      let decisions = FanOut.decisions(on: event, in: context, for: recipients)
+      var badges: [UserID: UInt64] = [:]
+      for user in Set(decisions.filter(\.isNotified).map(\.user)) {
+        badges[user] = try rooms.badge(of: user, at: event.time)
       }
       let isSwitchedOn = try OutboxWriter(database).isSwitchedOn()
-      return (decisions: decisions, hasMore: hasMore, states: isSwitchedOn ? later.states(of: decisions) : [:])
+      return (
+        decisions: decisions, badges: badges, hasMore: hasMore,
+        states: isSwitchedOn ? later.states(of: decisions) : [:]
+      )
     }
     self.head = head
     self.event = event
     decisions = found.decisions
+    badges = found.badges
     hasMore = found.hasMore
     states = found.states
   }

@@ -13,19 +13,6 @@ package enum PushKind: UInt8, Sendable, Hashable, CaseIterable {
   case update = 12
   case roomChange = 13
 
-  package init(_ alert: AlertKind) {
-    self =
-      switch alert {
-      case .message: .message
-      case .mention: .mention
-      case .reply: .reply
-      case .reminder: .reminder
-      case .reaction: .reaction
-      case .invitation: .invitation
-      case .added: .added
-      }
-  }
-
   /// The first raw value of the kinds that show nothing. Those that show something have lower ones (`KindNumberSpecs`).
   static let firstSilent = allCases.filter { $0.alert == nil }.map(\.rawValue).min() ?? .max
 

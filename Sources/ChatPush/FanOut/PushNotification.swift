@@ -50,6 +50,8 @@ package struct PushNotification: Sendable, Hashable {
   package var token: PushToken
   package var content: PushContent
   package var delivery: FanOut.Delivery
+  /// The badge of the user's devices when it is sent.
+  package var badge: UInt64
   /// Where an APNs token is valid; nil for the server's default.
   package var apnsEnvironment: APNsEnvironment?
   /// The language of the device (BCP 47).
@@ -57,13 +59,14 @@ package struct PushNotification: Sendable, Hashable {
 
   package init(
     key: PushNotificationKey, deliveryKey: String, token: PushToken, content: PushContent, delivery: FanOut.Delivery,
-    apnsEnvironment: APNsEnvironment? = nil, language: String? = nil
+    badge: UInt64, apnsEnvironment: APNsEnvironment? = nil, language: String? = nil
   ) {
     self.key = key
     self.deliveryKey = deliveryKey
     self.token = token
     self.content = content
     self.delivery = delivery
+    self.badge = badge
     self.apnsEnvironment = apnsEnvironment
     self.language = language
   }

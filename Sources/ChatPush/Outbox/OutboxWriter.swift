@@ -31,11 +31,11 @@ struct OutboxWriter {
       try CachedStatement(
         database,
         """
-        INSERT INTO outbox (position, userId, deviceId, kind, badge, isQuiet, showsPreview, provider)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO outbox (position, userId, deviceId, kind, isQuiet, showsPreview, provider)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
         """
       ).run(
-        event.position, decision.user, decision.device, Int64(delivery.kind.rawValue), delivery.badge, delivery.isQuiet,
+        event.position, decision.user, decision.device, Int64(delivery.kind.rawValue), delivery.isQuiet,
         delivery.showsPreview, Int64(provider.rawValue))
     }
     return rows
@@ -51,15 +51,14 @@ struct OutboxWriter {
       """
     ).run(
       event.position, content.time, content.room, content.workspace, content.message, content.thread,
-      content.location?.thread,
-      content.location?.ordinal, content.sender,
-      content.clearedThrough, content.spaceName, content.senderNickname, content.emoji, content.attachment?.contentType,
-      content.attachment?.name, content.custom?.type, content.custom?.body, content.text)
+      content.location?.thread, content.location?.ordinal, content.sender, content.clearedThrough, content.spaceName,
+      content.senderNickname, content.emoji, content.attachment?.contentType, content.attachment?.name,
+      content.custom?.type, content.custom?.body, content.text)
   }
 
-  /// Notifications that are still waiting use the current text of the message. For a deleted message, the content loses
-  /// what the message said, and only what shows nothing is still sent, as for a reaction that was removed. `BulkDeletion` removes the contents of a deleted
-  /// room.
+  /// Notifications that are still waiting use the current text of the message. After a deletion, the row keeps no content
+  /// of the message, and only silent notifications are still sent. The same applies after a reaction is removed, except
+  /// that its content stays. `BulkDeletion` removes the contents of a deleted room.
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
     case .messages(.edited(let message, _, let edit)):
@@ -68,8 +67,8 @@ struct OutboxWriter {
       try CachedStatement(
         database,
         """
-        UPDATE pushContent SET isDeleted = 1, text = '', emoji = NULL, fileType = NULL, fileName = NULL, customType = NULL,
-          customBody = NULL
+        UPDATE pushContent
+        SET isDeleted = 1, text = '', emoji = NULL, fileType = NULL, fileName = NULL, customType = NULL, customBody = NULL
         WHERE roomId = ? AND messageId = ?
         """
       ).run(room, message)
@@ -91,7 +90,7 @@ struct OutboxWriter {
     if let text = edit.text {
       try CachedStatement(
         database, "UPDATE pushContent SET text = ? WHERE roomId = ? AND messageId = ? AND ordinal IS NOT NULL"
-      ).run(PushContent.beginning(of: text, bytes: PushContent.textBytes), room, message)
+      ).run(text.beginning(ofBytes: PushContent.textBytes), room, message)
     }
     if let customBody = edit.customBody {
       try CachedStatement(

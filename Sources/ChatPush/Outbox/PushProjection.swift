@@ -9,14 +9,14 @@ package import GRDB
 /// past the event. So all notifications up to the checkpoint have been enumerated. Outcomes in the log remove rows.
 /// So if the file is lost, it is rebuilt from the log with only the rows that are not settled.
 ///
-/// It also has the tables of `rooms`, applied up to each such event, so that the same code computes the badge. Their
-/// tables `report` and `change` stay empty. Nothing is enumerated before the first event with outcomes in the log,
+/// It also has the tables of `rooms`, applied up to each such event, so that the same code computes the badge. Of these,
+/// `report`, `roomCustom` and `change` stay empty. Nothing is enumerated before the first event with outcomes in the log,
 /// which switches push on.
 package struct PushProjection: Projection {
   package typealias Queries = PushQueries
 
   package static let name = "push"
-  package static let schemaVersion = 14
+  package static let schemaVersion = 15
   package static let secretColumns: Set<String> = [
     "pushDevice.apnsToken", "pushDevice.fcmToken", "pushDevice.webPushToken",
   ]
@@ -29,8 +29,7 @@ package struct PushProjection: Projection {
       BulkDeletion.RowSet(scope: .room, table: "pushContent", owner: "roomId", key: "position"),
     ]
 
-  /// A transaction ends after the event with which it has this number of rows. For each user with rows, a badge is
-  /// computed, so more rows would take too long.
+  /// A transaction ends after the event with which it has this number of rows, so that none takes too long.
   package static let rowsPerTransaction = 20_000
 
   private var rooms = RoomsProjection(.counts)
@@ -44,7 +43,7 @@ package struct PushProjection: Projection {
   package init() { self.init(rowsPerTransaction: Self.rowsPerTransaction) }
 
   /// - Parameter explained: if not nil, the outbox stays empty, and only the state that the decisions on this event need is
-  ///   kept. This is much faster, because nothing is decided and no badge is computed.
+  ///   kept. This is much faster, because nothing is decided.
   init(rowsPerTransaction: Int = Self.rowsPerTransaction, explaining explained: PushEvent? = nil) {
     self.rowsPerTransaction = rowsPerTransaction
     self.explained = explained
@@ -126,9 +125,7 @@ package struct PushProjection: Projection {
     let queries = RoomsQueries(database)
     let context = try FanOut.RoomContext(of: event, removed, queries, recipients)
     let recipients = try recipients.recipients(of: event, in: context, .notifiable)
-    let decisions = try FanOut.decisions(on: event, in: context, for: recipients) { user in
-      try queries.badge(of: user, at: event.time)
-    }
+    let decisions = FanOut.decisions(on: event, in: context, for: recipients)
     return try outbox.add(event, decisions, for: recipients, queries)
   }
 }

@@ -5,10 +5,6 @@ package import GRDB
 
 /// The queries on the outbox.
 package struct PushQueries: ReadModelQueries {
-  /// How long after its event an alert has the badge that the event led to, in milliseconds. An alert that is sent later has
-  /// the badge of when it is sent: the user may have read something on the device itself, which then gets no update.
-  package static let promptMilliseconds: Int64 = 2000
-
   package let database: Database
 
   package init(_ database: Database) {
@@ -66,12 +62,14 @@ package struct PushQueries: ReadModelQueries {
     package var token: PushToken
     package var content: PushContent
     package var delivery: FanOut.Delivery
+    /// The user's current badge.
+    package var badge: UInt64
     package var apnsEnvironment: APNsEnvironment?
     package var language: String?
   }
 
   /// The notification, or the reason why it may not be sent.
-  package enum Found: Sendable, Hashable {
+  package enum Lookup: Sendable, Hashable {
     case ready(Ready)
     /// The device was removed, or has no token any more.
     case unreachable
@@ -83,8 +81,8 @@ package struct PushQueries: ReadModelQueries {
 
   /// The columns of `PushContent`, in the order in which they are read.
   static let contentColumns = """
-    time, roomId, workspaceId, messageId, threadId, thread, ordinal, sender, clearedThrough, spaceName, senderNickname, emoji, fileType,
-    fileName, customType, customBody, text
+    time, roomId, workspaceId, messageId, threadId, thread, ordinal, sender, clearedThrough, spaceName, senderNickname,
+    emoji, fileType, fileName, customType, customBody, text
     """
 
   /// What the notifications of one event share.
@@ -96,19 +94,26 @@ package struct PushQueries: ReadModelQueries {
   }
 
   /// The notification, if it may still be sent. It may not if the message was deleted, or if the user or the device
-  /// would not be notified of it today. It has the device's current token, because a replaced token is invalid. A silent
-  /// one and a late alert have the badge of now, because devices may have shown newer ones before them.
-  package func notification(_ key: PushNotificationKey, at now: Timestamp) throws -> Found {
-    try notification(key, try event(at: key.position), now)
+  /// would no longer be notified of it. It has the device's current token, because a replaced token is invalid. It has the
+  /// user's current badge, not that of the event: the device may have shown a newer one, or the user may have read
+  /// something on the device itself, which then gets no update.
+  package func notification(_ key: PushNotificationKey, at now: Timestamp) throws -> Lookup {
+    try notifications([key], at: now)[0]
   }
 
-  /// The same for many notifications. Many are usually about the same event, which is read once.
-  func notifications(_ keys: [PushNotificationKey], at now: Timestamp) throws -> [Found] {
+  /// The same for many notifications. Many are usually about the same event, which is read once, and some for several
+  /// devices of a user, whose badge is counted once.
+  func notifications(_ keys: [PushNotificationKey], at now: Timestamp) throws -> [Lookup] {
     var events: [LogPosition: Event?] = [:]
+    var badges: [UserID: UInt64] = [:]
     return try keys.map { key in
       let event = try events[key.position] ?? self.event(at: key.position)
       events[key.position] = .some(event)
-      return try notification(key, event, now)
+      return try notification(key, event) { user in
+        let badge = try badges[user] ?? RoomsQueries(database).badge(of: user, at: now)
+        badges[user] = badge
+        return badge
+      }
     }
   }
 
@@ -122,7 +127,9 @@ package struct PushQueries: ReadModelQueries {
     }
   }
 
-  private func notification(_ key: PushNotificationKey, _ event: Event?, _ now: Timestamp) throws -> Found {
+  private func notification(
+    _ key: PushNotificationKey, _ event: Event?, _ badge: (UserID) throws -> UInt64
+  ) throws -> Lookup {
     guard let row = try row(of: key, event?.content) else { return .settled }
     guard let event, event.hasRoom, !event.isDeleted || row.delivery.kind.alert == nil,
       try isInvited(key.user, event.content)
@@ -132,14 +139,10 @@ package struct PushQueries: ReadModelQueries {
     guard let device = row.device, let token = device.token else { return .unreachable }
     var current = row.delivery
     current.showsPreview = current.showsPreview && row.user.preferences.showsPreviews
-    let isLate = content.time.adding(milliseconds: Self.promptMilliseconds) < now
-    if current.kind.alert == nil || isLate {
-      current.badge = try RoomsQueries(database).badge(of: key.user, at: now)
-    }
     return .ready(
       Ready(
-        token: token, content: content, delivery: current, apnsEnvironment: device.apnsEnvironment,
-        language: device.language))
+        token: token, content: content, delivery: current, badge: try badge(key.user),
+        apnsEnvironment: device.apnsEnvironment, language: device.language))
   }
 
   /// Whether the user's invitation still exists, if this is about one.
@@ -159,7 +162,7 @@ package struct PushQueries: ReadModelQueries {
 
   /// One statement, because each one costs more than the rows that it reads.
   private static let rowQuery = """
-    SELECT outbox.kind, outbox.badge, outbox.isQuiet, outbox.showsPreview,
+    SELECT outbox.kind, outbox.isQuiet, outbox.showsPreview,
       member.joinedPosition, CASE WHEN ?6 = 0 THEN \(RoomsQueries.readThrough) ELSE (
         SELECT marker FROM threadFollower WHERE roomId = ?5 AND root = ?6 AND threadFollower.userId = ?2
       ) END, member.mutedUntil, member.notifications,
@@ -187,8 +190,7 @@ package struct PushQueries: ReadModelQueries {
 
   private static func readDelivery(_ row: inout RowReader) throws -> FanOut.Delivery {
     FanOut.Delivery(
-      kind: try row.choice(), badge: try row.unsigned(), isQuiet: try row.number() != 0,
-      showsPreview: try row.number() != 0)
+      kind: try row.choice(), isQuiet: try row.number() != 0, showsPreview: try row.number() != 0)
   }
 
   private static func readContent(_ row: inout RowReader) throws -> PushContent {

@@ -19,7 +19,6 @@ enum PushTables {
       apnsEnvironment INTEGER,
       language TEXT,
       roomChanges INTEGER NOT NULL,
-      registeredPosition INTEGER NOT NULL,
       PRIMARY KEY (userId, deviceId)
     ) STRICT, WITHOUT ROWID;
 
@@ -89,7 +88,6 @@ enum PushTables {
       userId BLOB NOT NULL,
       deviceId BLOB NOT NULL,
       kind INTEGER NOT NULL,
-      badge INTEGER NOT NULL,
       isQuiet INTEGER NOT NULL,
       showsPreview INTEGER NOT NULL,
       provider INTEGER NOT NULL,

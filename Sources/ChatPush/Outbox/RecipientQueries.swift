@@ -109,7 +109,7 @@ struct RecipientQueries {
   }
 
   private static let memberColumns =
-    "member.joinedOrdinal, member.marker, member.unreadFrom, member.mutedUntil, member.notifications"
+    "member.joinedOrdinal, \(RoomsQueries.readThrough), member.mutedUntil, member.notifications"
 
   /// The members who have a device, ordered by ID, and then the user who just left; all with their devices. The rooms'
   /// tables must include the event and nothing after it.
@@ -224,9 +224,7 @@ struct RecipientQueries {
   }
 
   private static func readMember(_ row: inout RowReader) throws -> FanOut.Member {
-    let (joined, marker) = try (row.unsigned(), row.unsigned())
-    let unreadFrom = try row.optional { try $0.unsigned() }
-    let readThrough = unreadFrom.map { min(marker, $0 - min($0, 1)) } ?? marker
+    let (joined, readThrough) = try (row.unsigned(), row.unsigned())
     return FanOut.Member(
       mutedUntil: try row.optional { try $0.time() }, level: try row.optional { try $0.choice() },
       readThrough: max(readThrough, joined))

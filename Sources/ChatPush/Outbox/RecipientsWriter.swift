@@ -33,7 +33,7 @@ struct RecipientsWriter {
     switch event {
     case .devices(.registered(let device, let description)):
       let isFirst = try !recipients.hasDevice(user)
-      try describe(device, of: user, description, at: position)
+      try describe(device, of: user, description)
       // For a further device, the rooms' tables need not be up to date, and the user is already in `recipient`.
       guard isFirst else { return }
       try CachedStatement(
@@ -42,7 +42,7 @@ struct RecipientsWriter {
           + "SELECT roomId, userId FROM member WHERE userId = ? AND roomId IN (SELECT id FROM room)"
       ).run(user)
     case .devices(.updated(let device, let description)):
-      try describe(device, of: user, description, at: position)
+      try describe(device, of: user, description)
     case .devices(.tokenInvalidated(let device, let token)):
       try invalidate(token, of: device, of: user)
     case .devices(.tokenTaken(let device, let provider)):
@@ -101,15 +101,14 @@ struct RecipientsWriter {
   }
 
   private func describe(
-    _ device: DeviceID, of user: UserID, _ description: DeviceDescription, at position: LogPosition
+    _ device: DeviceID, of user: UserID, _ description: DeviceDescription
   ) throws {
     try CachedStatement(
       database,
       """
       INSERT INTO pushDevice (
-        userId, deviceId, apnsToken, fcmToken, webPushToken, notifications, apnsEnvironment, language, roomChanges,
-        registeredPosition
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        userId, deviceId, apnsToken, fcmToken, webPushToken, notifications, apnsEnvironment, language, roomChanges
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (userId, deviceId) DO UPDATE SET
         apnsToken = excluded.apnsToken, fcmToken = excluded.fcmToken, webPushToken = excluded.webPushToken,
         notifications = excluded.notifications, apnsEnvironment = excluded.apnsEnvironment,
@@ -118,7 +117,7 @@ struct RecipientsWriter {
     ).run(
       user, device, description.token(of: .apns), description.token(of: .fcm), description.token(of: .webPush),
       Int64(description.notifications.rawValue), description.apnsEnvironment.map { Int64($0.rawValue) },
-      description.language, description.roomChanges, position)
+      description.language, description.roomChanges)
   }
 
   /// Removes the token only if the device still has this exact token.

@@ -8,8 +8,8 @@ import Synchronization
 final class KeyRefusals: Sendable {
   /// The key is probably wrong if it was refused for this many different tokens and accepted for none.
   static let limit = 8
-  /// When a device is tried again while the key may be wrong, in seconds. It is so long that a notification expires before it
-  /// uses up its attempts (`RetryPolicy.attempts`).
+  /// When a device is tried again while the key may be wrong, or while Firebase cannot use its own key for APNs or Web
+  /// Push, in seconds. It is so long that a notification expires before it uses up its attempts (`RetryPolicy.attempts`).
   static let retrySeconds: Int64 = 15 * 60
 
   private enum State {

@@ -47,7 +47,7 @@ struct PushPayload: Sendable, Hashable {
     clearedThrough = kind == .sent ? content.message : content.clearedThrough
     position = notification.key.position
     deliveryKey = notification.deliveryKey
-    badge = delivery.badge
+    badge = notification.badge
     expiresAt = content.time.adding(milliseconds: RetryPolicy.lifetimeMilliseconds)
     // Without previews only IDs leave the server.
     guard delivery.showsPreview else { return }
@@ -121,7 +121,7 @@ struct PushPayload: Sendable, Hashable {
     var (fits, fails) = (-1, text.utf8.count + 1)
     while fails - fits > 1 {
       let bytes = (fits + fails) / 2
-      let rendered = render(PushContent.beginning(of: text, bytes: bytes))
+      let rendered = render(text.beginning(ofBytes: bytes))
       if rendered.count <= limit {
         (fits, best) = (bytes, rendered)
       } else {

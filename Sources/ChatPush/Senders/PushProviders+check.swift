@@ -36,7 +36,7 @@ extension PushProviders {
     let notification = PushNotification(
       key: .origin, deliveryKey: Self.noDelivery,
       token: PushToken(provider: provider, token: Self.noDevice(provider)),
-      content: PushContent(time: Self.systemTime()), delivery: FanOut.Delivery(kind: .update, badge: 0),
+      content: PushContent(time: Self.systemTime()), delivery: FanOut.Delivery(kind: .update), badge: 0,
       apnsEnvironment: environment)
     switch await send(notification) {
     // What is wrong with the token is found only after the credentials were accepted.

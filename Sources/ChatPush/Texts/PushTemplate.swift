@@ -1,3 +1,5 @@
+import ChatPrimitives
+
 /// A text with placeholders in braces, parsed once.
 struct PushTemplate: Sendable, Hashable {
   /// The maximum length, in bytes of UTF-8.
@@ -25,7 +27,7 @@ struct PushTemplate: Sendable, Hashable {
 
   private let parts: [Part]
 
-  init(_ text: String) throws(PushTemplateFlaw) {
+  init(_ text: String) throws(PushTemplateError) {
     guard !text.isEmpty else { throw .empty }
     guard text.utf8.count <= Self.maximumBytes else { throw .tooLong(bytes: text.utf8.count) }
     var parser = Parser(text)
@@ -49,11 +51,11 @@ struct PushTemplate: Sendable, Hashable {
     for part in parts {
       let next = Self.text(of: part, input, members)
       // A longer text would be cut off below.
-      let beginning = PushContent.beginning(of: next, bytes: bytes)
+      let beginning = next.beginning(ofBytes: bytes)
       text += beginning
       guard beginning.utf8.count == next.utf8.count, text.utf8.count <= bytes else { break }
     }
-    return PushContent.beginning(of: text, bytes: bytes)
+    return text.beginning(ofBytes: bytes)
   }
 
   private static func text(of part: Part, _ input: PushTextInput, _ members: AppDataTexts) -> String {
@@ -79,7 +81,7 @@ struct PushTemplate: Sendable, Hashable {
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
-    mutating func parse() throws(PushTemplateFlaw) {
+    mutating func parse() throws(PushTemplateError) {
       var placeholders = 0
       while index < bytes.count {
         let byte = bytes[index]
@@ -107,7 +109,7 @@ struct PushTemplate: Sendable, Hashable {
       literal = []
     }
 
-    private mutating func takeName() throws(PushTemplateFlaw) -> String {
+    private mutating func takeName() throws(PushTemplateError) -> String {
       let rest = bytes[index...]
       guard let end = rest.firstIndex(where: { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "}") }),
         rest[end] == UInt8(ascii: "}")
@@ -116,7 +118,7 @@ struct PushTemplate: Sendable, Hashable {
       return String(decoding: rest[..<end], as: UTF8.self)
     }
 
-    private static func placeholder(_ name: String) throws(PushTemplateFlaw) -> Part {
+    private static func placeholder(_ name: String) throws(PushTemplateError) -> Part {
       if let field = Field(rawValue: name) { return .field(field) }
       let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
       guard path.count > 1, path[0] == "data", !path.contains("") else { throw .unknownPlaceholder(name) }
@@ -127,7 +129,7 @@ struct PushTemplate: Sendable, Hashable {
 }
 
 /// Why a text is not a template.
-enum PushTemplateFlaw: Error, Sendable, Hashable {
+enum PushTemplateError: Error, Sendable, Hashable {
   case empty
   case tooLong(bytes: Int)
   case unclosedBrace

@@ -133,7 +133,7 @@ private struct Member {
   /// A name with other characters than letters, digits, `-` and `_` is in quotes.
   private func path(to name: String) -> String {
     let isPlain = name.utf8.allSatisfy { TextRules.isLetter($0) || TextRules.isDigit($0) || "-_".utf8.contains($0) }
-    let shown = PushContent.beginning(of: name, bytes: Self.shownNameBytes)
+    let shown = name.beginning(ofBytes: Self.shownNameBytes)
     let quoted = isPlain && !name.isEmpty ? shown : "\"\(shown)\""
     return path.isEmpty ? quoted : "\(path).\(quoted)"
   }

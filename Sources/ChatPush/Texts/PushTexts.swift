@@ -1,4 +1,5 @@
 import ChatDomain
+import ChatPrimitives
 
 /// Renders the title and the body of an alert.
 package enum PushTexts {
@@ -24,8 +25,8 @@ package enum PushTexts {
       if !body.isEmpty { texts.body = body }
     }
     return (
-      PushContent.beginning(of: texts.title, bytes: titleBytes),
-      PushContent.beginning(of: texts.body, bytes: bodyBytes)
+      texts.title.beginning(ofBytes: titleBytes),
+      texts.body.beginning(ofBytes: bodyBytes)
     )
   }
 
@@ -39,9 +40,13 @@ package enum PushTexts {
     case .invitation:
       (
         input.workspaceName.isEmpty ? input.senderNickname : input.workspaceName,
-        "\(input.senderNickname) invited you"
+        input.senderNickname.isEmpty ? "You were invited" : "\(input.senderNickname) invited you"
       )
-    case .added: (input.shownRoom, "\(input.senderNickname) added you")
+    case .added:
+      (
+        input.shownRoom,
+        input.senderNickname.isEmpty ? "You were added" : "\(input.senderNickname) added you"
+      )
     }
   }
 

@@ -24,7 +24,6 @@ struct PushComparison {
 
   struct Row: Equatable {
     var kind: PushKind
-    var badge: UInt64
     var status: DeliveryStatus
   }
 
@@ -46,7 +45,6 @@ struct PushComparison {
   private struct Notification {
     let key: PushNotificationKey
     let kind: PushKind
-    let badge: UInt64
     let showsPreview: Bool
     let time: Timestamp
     let about: Subject
@@ -108,7 +106,6 @@ struct PushComparison {
   ) -> [Notification] {
     guard let user = model.users[id], user.disabled == nil else { return [] }
     let isBlocked = subject.actor.map(user.blocks) ?? false
-    let badge = UInt64(model.badge(of: id, at: event.stamp.time))
     return user.devices.compactMap { device in
       guard !device.description.tokens.isEmpty, !(device.id == event.device && id == event.actor) else { return nil }
       let kind = kinds.first { kind in
@@ -116,7 +113,7 @@ struct PushComparison {
       }
       guard let kind else { return nil }
       return Notification(
-        key: PushNotificationKey(position: event.position, user: id, device: device.id), kind: kind, badge: badge,
+        key: PushNotificationKey(position: event.position, user: id, device: device.id), kind: kind,
         showsPreview: user.preferences.showsPreviews, time: event.stamp.time, about: subject)
     }
   }
@@ -135,7 +132,7 @@ struct PushComparison {
   }
 
   private func row(of notification: Notification, _ model: ChatModel) -> Row {
-    Row(kind: notification.kind, badge: notification.badge, status: status(notification, model))
+    Row(kind: notification.kind, status: status(notification, model))
   }
 
   private func status(_ notification: Notification, _ model: ChatModel) -> DeliveryStatus {
@@ -184,11 +181,8 @@ struct PushComparison {
     let tokens = device?.description.tokens ?? []
     let first = PushProvider.allCases.lazy.compactMap { provider in tokens.first { $0.provider == provider } }.first
     guard let token = first else { return .unreachable }
-    // What shows nothing, or is late, has the badge of the end.
-    let isLate = kind.alert == nil || notification.time.adding(milliseconds: PushQueries.promptMilliseconds) < end
-    let badge = isLate ? UInt64(model.badge(of: id, at: end)) : notification.badge
     return .text(
-      text, token: token.token, badge: badge,
+      text, token: token.token, badge: UInt64(model.badge(of: id, at: end)),
       showsPreview: notification.showsPreview && user.preferences.showsPreviews)
   }
 
@@ -324,25 +318,25 @@ struct PushComparison {
 
   private func found(_ database: Database) throws -> [PushNotificationKey: Row] {
     let queries = PushQueries(database)
-    let keys = try CachedStatement(database, "SELECT position, userId, deviceId, kind, badge FROM outbox").all { row in
+    let keys = try CachedStatement(database, "SELECT position, userId, deviceId, kind FROM outbox").all { row in
       (
         PushNotificationKey(position: try row.position(), user: try row.id(), device: try row.id()),
-        try row.choice(PushKind.self), try row.unsigned()
+        try row.choice(PushKind.self)
       )
     }
     var rows: [PushNotificationKey: Row] = [:]
-    for (key, kind, badge) in keys {
+    for (key, kind) in keys {
       let status: DeliveryStatus
       switch try queries.notification(key, at: end) {
       case .ready(let ready):
         status = .text(
-          ready.content.text, token: ready.token.token, badge: ready.delivery.badge,
+          ready.content.text, token: ready.token.token, badge: ready.badge,
           showsPreview: ready.delivery.showsPreview)
       case .withdrawn(let reason): status = .withdrawn(reason)
       case .unreachable: status = .unreachable
       case .settled: throw Mismatch("the outbox", ["  \(key) has a row and is settled"])
       }
-      rows[key] = Row(kind: kind, badge: badge, status: status)
+      rows[key] = Row(kind: kind, status: status)
     }
     return rows
   }

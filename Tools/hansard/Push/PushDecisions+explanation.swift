@@ -12,7 +12,7 @@ extension PushDecisions {
       position: event.position, time: event.time,
       devices: explanation.decisions.map { decision in
         let key = PushNotificationKey(position: event.position, user: decision.user, device: decision.device)
-        return PushDecision(decision, explanation.states[key])
+        return PushDecision(decision, badge: explanation.badges[decision.user], explanation.states[key])
       }, more: explanation.hasMore, head: explanation.head)
     roomId = event.room
     senderId = event.actor
@@ -29,8 +29,10 @@ extension PushDecisions {
 }
 
 extension PushDecision {
-  /// - Parameter state: nil for a device that is not notified, or if push was not switched on.
-  fileprivate init(_ decision: FanOut.DeviceDecision, _ state: PushExplanation.State?) {
+  /// - Parameters:
+  ///   - count: the badge right after the event.
+  ///   - state: nil for a device that is not notified, or if push was not switched on.
+  fileprivate init(_ decision: FanOut.DeviceDecision, badge count: UInt64?, _ state: PushExplanation.State?) {
     switch decision.decision {
     case .skip(let skipped):
       self.init(userId: decision.user, deviceId: decision.device, verdict: "silent")
@@ -41,7 +43,7 @@ extension PushDecision {
       kind = delivery.kind.name
       quiet = delivery.isQuiet
       preview = delivery.showsPreview
-      badge = Int(clamping: delivery.badge)
+      badge = count.map { Int(clamping: $0) }
     }
     switch state {
     case nil: break

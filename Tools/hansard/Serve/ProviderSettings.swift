@@ -130,7 +130,7 @@ struct ProviderSettings: Sendable {
         ),
       ])
     hosts = reader.texts(
-      "push.webPush.hosts", option: "--push-web-push-hosts", default: WebPushHosts.usual,
+      "push.webPush.hosts", option: "--push-web-push-hosts", default: WebPushHosts.defaults,
       "the hosts to which messages for browsers may be sent; `.example.org` allows every host below `example.org`")
     requests[.webPush] = Self.requests(&reader, "push.webPush", "--push-web-push-requests-per-second")
     authoritiesFile = reader.text(

@@ -43,7 +43,7 @@ enum APNsRequest {
       ("apns-expiration", String(payload.expiresAt.milliseconds / 1000)),
     ]
     guard let collapse = payload.collapseID else { return options }
-    return options + [("apns-collapse-id", PushContent.beginning(of: collapse, bytes: collapseIDBytes))]
+    return options + [("apns-collapse-id", collapse.beginning(ofBytes: collapseIDBytes))]
   }
 
   /// - Returns: nil if it does not fit without any text.

@@ -12,9 +12,6 @@ enum FCMResponse: Sendable, Hashable {
   private static let quotaSeconds: Int64 = 60
   /// The shortest delay after a 500 or 503, in seconds, which Google recommends.
   private static let unavailableSeconds: Int64 = 10
-  /// The delay while Firebase cannot use its own key for APNs or Web Push, in seconds. It is so long that a
-  /// notification expires before it uses up its attempts.
-  private static let foreignKeySeconds: Int64 = 900
 
   init(_ response: ProviderClient.Response) {
     let status = response.status
@@ -30,7 +27,7 @@ enum FCMResponse: Sendable, Hashable {
       self = .result(
         .failed(
           reason: "\(text); check the APNs key and the Web Push certificate in the Firebase console",
-          retryAfter: retryAfter ?? .seconds(Self.foreignKeySeconds)))
+          retryAfter: retryAfter ?? .seconds(KeyRefusals.retrySeconds)))
     case (401, _): self = .unauthenticated(response: text)
     case (400, _):
       self = .result(
