@@ -2,8 +2,9 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// The same as `FinalResponseCheck` for a response over HTTP/2. It comes before the decoder, which ends the process if the
-/// status is negative.
+/// Ends a response over HTTP/2 whose head has no valid status (RFC 9110, section 15), has the status 101 (RFC 9113, section
+/// 8.6), or ends the response although it is informational. The decoder crashes the process if the status is negative, and
+/// `AsyncHTTPClient` if another head follows 101.
 final class FinalResponseFrameCheck: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = HTTP2Frame.FramePayload
@@ -15,7 +16,8 @@ final class FinalResponseFrameCheck: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if isInvalid { return }
     if !hasHead, case .headers(let head) = unwrapInboundIn(data) {
-      guard let status = Self.status(head.headers.first(name: ":status")), status >= 200 || !head.endStream else {
+      let status = Self.status(head.headers.first(name: ":status"))
+      guard let status, status != 101, status >= 200 || !head.endStream else {
         isInvalid = true
         context.fireErrorCaught(InvalidResponseStatus())
         return context.close(promise: nil)

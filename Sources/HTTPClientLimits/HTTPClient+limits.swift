@@ -14,9 +14,10 @@ package enum ResponseLimits {
   }
 
   /// Adds the limits to the stream of one request over HTTP/2. Must be called on its event loop.
-  package static func add(toStream stream: any Channel) -> EventLoopFuture<Void> {
+  /// - Parameter frames: the maximum number of frames of the response. A frame has up to 16 KiB of the body, usually.
+  package static func add(toStream stream: any Channel, frames: Int) -> EventLoopFuture<Void> {
     stream.eventLoop.makeCompletedFuture {
-      let handlers: [any ChannelHandler] = [ResponseFrameLimit(), FinalResponseFrameCheck()]
+      let handlers: [any ChannelHandler] = [ResponseFrameLimit(maximum: frames), FinalResponseFrameCheck()]
       try stream.pipeline.syncOperations.addHandlers(handlers, position: .first)
     }
   }
@@ -24,8 +25,9 @@ package enum ResponseLimits {
 
 extension HTTPClient.Configuration {
   /// Limits all responses.
-  package mutating func limitResponses() {
+  /// - Parameter frames: the maximum number of frames of a response over HTTP/2.
+  package mutating func limitResponses(frames: Int) {
     http1_1ConnectionDebugInitializer = { ResponseLimits.add(toConnection: $0) }
-    http2StreamChannelDebugInitializer = { ResponseLimits.add(toStream: $0) }
+    http2StreamChannelDebugInitializer = { ResponseLimits.add(toStream: $0, frames: frames) }
   }
 }

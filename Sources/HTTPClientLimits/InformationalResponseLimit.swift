@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Closes the connection to a receiver that sends too many informational responses (1xx). `AsyncHTTPClient` ignores
-/// each of them, so a fast receiver could otherwise keep an event loop busy until the attempt times out.
+/// Closes the connection to a server that sends too many informational responses (1xx). `AsyncHTTPClient` ignores
+/// each of them, so a fast server could otherwise keep an event loop busy until the attempt times out.
 final class InformationalResponseLimit: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias InboundOut = HTTPClientResponsePart
@@ -31,7 +31,7 @@ final class InformationalResponseLimit: ChannelInboundHandler {
 
 struct TooManyInformationalResponses: Error, CustomStringConvertible {
   var description: String {
-    "the receiver sent more than \(InformationalResponseLimit.maximum) informational responses (1xx) "
+    "the server sent more than \(InformationalResponseLimit.maximum) informational responses (1xx) "
       + "before the final one"
   }
 }

@@ -146,10 +146,10 @@ struct FCMSpecs {
     let granted = #"{"access_token":"ya29","expires_in":3599,"token_type":"Bearer"}"#
     let made = try ServiceAccount.token(in: .init(status: 200, retryAfter: nil, body: Array(granted.utf8)))
     #expect(made.token == "ya29" && made.lifetime == .seconds(3539))
-    for seconds in [Int.min, 0, 60] {
-      let short = granted.replacing("3599", with: "\(seconds)")
-      let made = try ServiceAccount.token(in: .init(status: 200, retryAfter: nil, body: Array(short.utf8)))
-      #expect(made.lifetime == .seconds(1))
+    for (granted, seconds) in [(Int.min, 1), (0, 1), (61, 1), (62, 2), (Int.max, Int.max - 60)] {
+      let body = #"{"access_token":"ya29","expires_in":\#(granted),"token_type":"Bearer"}"#
+      let made = try ServiceAccount.token(in: .init(status: 200, retryAfter: nil, body: Array(body.utf8)))
+      #expect(made.lifetime == .seconds(seconds))
     }
     func failure(_ status: UInt, _ body: String, _ retryAfter: Duration? = nil) -> SendResult? {
       do {

@@ -1,45 +1,55 @@
 import NIOCore
 import NIOEmbedded
-import NIOHTTP1
 import Testing
 
 @testable import ChatPush
 
-@Suite("Connections over HTTP/2 on which nothing answers")
+@Suite("Connections over HTTP/2 on which no responses arrive")
 struct StalledConnectionSpecs {
-  private let clock = ResponseClock()
+  /// Like TLS, it does not close the connection until the other end responds.
+  private final class Waiting: ChannelOutboundHandler {
+    typealias OutboundIn = Any
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {}
+  }
 
-  private func stream(waited: TimeAmount) throws -> (EmbeddedChannel, StalledConnectionCheck) {
-    let check = StalledConnectionCheck(clock, begun: .now() - waited)
-    let stream = EmbeddedChannel(handler: check)
+  private struct Reset: Error {}
+
+  private func connection() throws -> (channel: EmbeddedChannel, state: ProviderConnection) {
+    let channel = EmbeddedChannel(handler: Waiting())
+    try ProviderConnection.add(to: channel).wait()
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    return (channel, try channel.pipeline.syncOperations.handler(type: ProviderConnection.self))
+  }
+
+  /// Whether the connection is closed when a request ends.
+  /// - Parameters:
+  ///   - waited: how long the request has waited.
+  ///   - change: what happens before it ends.
+  private func isClosed(
+    after waited: TimeAmount, _ change: (EmbeddedChannel, ProviderConnection) throws -> Void = { _, _ in }
+  ) throws -> Bool {
+    let (channel, state) = try connection()
+    let stream = EmbeddedChannel(handler: StalledConnectionCheck(state, begun: .now() - waited))
     try stream.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-    return (stream, check)
+    try change(stream, state)
+    _ = try? stream.finish(acceptAlreadyClosed: true)
+    channel.embeddedEventLoop.run()
+    return !channel.isActive
   }
 
-  private func end(_ stream: EmbeddedChannel) { _ = try? stream.finish(acceptAlreadyClosed: true) }
-
-  private func respond(_ stream: EmbeddedChannel) throws {
-    try stream.writeInbound(HTTPClientResponsePart.head(HTTPResponseHead(version: .http2, status: .ok)))
-  }
-
-  @Test("are stalled if a request waited and no response began meanwhile")
+  @Test("are closed at once when a request has waited long enough, although the end of TLS gets no response")
   func stalled() throws {
-    let (stream, check) = try stream(waited: StalledConnectionCheck.patience)
-    end(stream)
-    #expect(check.foundStalled)
+    #expect(try isClosed(after: StalledConnectionCheck.minimumWait))
+    // The time goes on while the test runs.
+    #expect(try !isClosed(after: StalledConnectionCheck.minimumWait - .seconds(4)))
   }
 
-  @Test("are not stalled if the request had a response, was cancelled early, or another one had a response")
-  func answered() throws {
-    let (responded, first) = try stream(waited: StalledConnectionCheck.patience)
-    try respond(responded)
-    end(responded)
-    #expect(!first.foundStalled)
-    let (other, second) = try stream(waited: StalledConnectionCheck.patience)
-    end(other)
-    #expect(!second.foundStalled, "a response began after this request")
-    let (cancelled, third) = try stream(waited: .zero)
-    end(cancelled)
-    #expect(!third.foundStalled)
+  @Test("stay open if the request got a response or a reset, or if another one got a response meanwhile")
+  func live() throws {
+    let waited = StalledConnectionCheck.minimumWait
+    #expect(try !isClosed(after: waited) { stream, _ in try stream.writeInbound(1) })
+    #expect(try !isClosed(after: waited) { stream, _ in stream.pipeline.fireErrorCaught(Reset()) })
+    #expect(try !isClosed(after: waited) { _, state in state.lastResponse = .now() })
+    #expect(try isClosed(after: waited) { _, state in state.lastResponse = .now() - waited - .seconds(1) })
   }
 }

@@ -26,7 +26,7 @@ struct FinalResponseCheckSpecs {
   private func stream() throws -> EmbeddedChannel {
     let channel = EmbeddedChannel()
     try channel.pipeline.syncOperations.addHandler(HTTP2FramePayloadToHTTP1ClientCodec(httpProtocol: .https))
-    try ResponseLimits.add(toStream: channel).wait()
+    try ResponseLimits.add(toStream: channel, frames: 64).wait()
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     try request(channel)
     return channel
@@ -59,18 +59,23 @@ struct FinalResponseCheckSpecs {
     _ = try? channel.finish(acceptAlreadyClosed: true)
   }
 
-  @Test("end the stream over HTTP/2, and nothing of them is passed on", arguments: ["0", "099", "-1", "1000", "+20", ""])
+  @Test("end the stream over HTTP/2, and nothing of them is passed on", arguments: ["0", "099", "-1", "101", "1000", "+20", ""])
   func lowStream(status: String) throws {
-    let channel = try stream()
-    #expect(throws: InvalidResponseStatus.self) { try channel.writeInbound(headers(status, ends: true)) }
-    #expect(try parts(channel).isEmpty && !channel.isActive)
-    _ = try? channel.finish(acceptAlreadyClosed: true)
+    for ends in [true, false] {
+      let channel = try stream()
+      #expect(throws: InvalidResponseStatus.self) { try channel.writeInbound(headers(status, ends: ends)) }
+      #expect(try parts(channel).isEmpty && !channel.isActive)
+      try? channel.writeInbound(headers("200", ends: true))
+      #expect(try parts(channel).isEmpty)
+      _ = try? channel.finish(acceptAlreadyClosed: true)
+    }
   }
 
   @Test("an informational response does not end one over HTTP/2")
   func ended() throws {
     let channel = try stream()
     #expect(throws: InvalidResponseStatus.self) { try channel.writeInbound(headers("103", ends: true)) }
+    #expect(try parts(channel).isEmpty && !channel.isActive)
     _ = try? channel.finish(acceptAlreadyClosed: true)
   }
 
@@ -87,8 +92,11 @@ struct FinalResponseCheckSpecs {
     _ = try channel.finish()
     let stream = try stream()
     _ = try stream.writeInbound(headers("103", ends: false))
-    _ = try stream.writeInbound(headers("204", ends: true))
-    #expect(try parts(stream).count == 3 && stream.isActive)
+    _ = try stream.writeInbound(headers("200", ends: false))
+    _ = try stream.writeInbound(HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(ByteBuffer(string: "ok")))))
+    _ = try stream.writeInbound(
+      HTTP2Frame.FramePayload.headers(.init(headers: HPACKHeaders([("x-trailer", "1")]), endStream: true)))
+    #expect(try parts(stream).count == 4 && stream.isActive, "two heads, a body and an end")
     _ = try stream.finish()
   }
 }

@@ -113,7 +113,7 @@ struct DeviceQueue {
   mutating func begin(mayBeSilent: Bool) -> PushNotificationKey? {
     if let current { return current.key }
     let silent = mayBeSilent ? updates.first ?? roomChanges.first : nil
-    // An older alert goes first, so that its older badge does not overwrite the badge of the silent notification.
+    // An older alert goes first: what the silent one clears can include it.
     if let alert = alerts.first, silent.map({ alert < $0.pending.key }) ?? true {
       current = PendingNotification(alert)
       lastAlert = alert.position

@@ -57,8 +57,8 @@ struct OutboxWriter {
   }
 
   /// Notifications that are still waiting use the current text of the message. After a deletion, the row keeps no content
-  /// of the message, and only silent notifications are still sent. The same applies after a reaction is removed, except
-  /// that its content stays. `BulkDeletion` removes the contents of a deleted room.
+  /// of the message, and only silent notifications are still sent. After a reaction is removed, too, only silent ones are
+  /// sent; its content stays. `BulkDeletion` removes the contents of a deleted room.
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
     case .messages(.edited(let message, _, let edit)):

@@ -10,6 +10,9 @@ import NIOSSL
 final class ProviderClient: Sendable {
   /// How long one request to a provider may take, in seconds.
   static let timeoutSeconds: Int64 = 10
+  /// The maximum number of frames of a response over HTTP/2. One with the longest body that is read (`ResponseCollector`)
+  /// usually needs six.
+  static let responseFrames = 64
   /// How long a connection to a provider stays open without requests, in seconds.
   private static let idleSeconds: Int64 = 1800
   /// The connections of each thread to a provider that only offers HTTP/1.1.
@@ -30,10 +33,11 @@ final class ProviderClient: Sendable {
     var configuration = configuration
     configuration.redirectConfiguration = .disallow
     configuration.timeout = HTTPClient.Configuration.Timeout(connect: timeout, read: timeout)
-    configuration.limitResponses()
-    configuration.http2ConnectionDebugInitializer = { ResponseClock.add(to: $0) }
+    configuration.limitResponses(frames: Self.responseFrames)
+    configuration.http2ConnectionDebugInitializer = { ProviderConnection.add(to: $0) }
     configuration.http2StreamChannelDebugInitializer = { stream in
-      ResponseLimits.add(toStream: stream).flatMap { StalledConnectionCheck.add(to: stream) }
+      ResponseLimits.add(toStream: stream, frames: Self.responseFrames)
+        .flatMap { StalledConnectionCheck.add(to: stream) }
     }
     let shared = configuration
     clients = threads.loops.map { HTTPClient(eventLoopGroupProvider: .shared($0), configuration: shared) }

@@ -1,65 +1,82 @@
-import HTTPClientLimits
 import NIOCore
-import NIOHTTP1
-import NIOHTTP2
 
-/// When the last response began on a connection over HTTP/2. It is a handler only so that the streams find it.
-final class ResponseClock: ChannelInboundHandler {
+/// Closes a connection over HTTP/2 on which a request ended without a response while no other response began either.
+/// `AsyncHTTPClient` only ends the request's stream and keeps the connection, although the other end may be gone. The other
+/// requests on the connection fail and are sent again.
+final class StalledConnectionCheck: ChannelInboundHandler {
+  /// A frame of the response. Only the first one matters.
   typealias InboundIn = Any
 
-  fileprivate(set) var lastResponse = NIODeadline.uptimeNanoseconds(0)
+  /// The shortest time that a request must have waited for a response, so that its end is a timeout. A request waits less than
+  /// `ProviderClient.timeoutSeconds` if the connection had to be made for it.
+  static let minimumWait = TimeAmount.seconds(ProviderClient.timeoutSeconds / 2)
 
-  /// Adds the handler to a connection. Must be called on its event loop.
-  static func add(to connection: any Channel) -> EventLoopFuture<Void> {
-    connection.eventLoop.makeCompletedFuture { try connection.pipeline.syncOperations.addHandler(ResponseClock()) }
-  }
-}
-
-/// Closes a connection over HTTP/2 on which a request ended without a response while no other response began either. The next
-/// request then makes a new connection. `AsyncHTTPClient` only ends the request's stream and keeps the connection, although
-/// nothing may answer at the other end any more.
-final class StalledConnectionCheck: ChannelInboundHandler {
-  typealias InboundIn = HTTPClientResponsePart
-  typealias InboundOut = HTTPClientResponsePart
-
-  /// How long a request must have waited for a response. One that ends earlier was cancelled, or had to wait for the
-  /// connection.
-  static let patience = TimeAmount.seconds(ProviderClient.timeoutSeconds / 2)
-
-  private let clock: ResponseClock
+  private let connection: ProviderConnection
   private let begun: NIODeadline
   private var hasResponse = false
-  private(set) var foundStalled = false
 
-  init(_ clock: ResponseClock, begun: NIODeadline = .now()) {
-    self.clock = clock
+  init(_ connection: ProviderConnection, begun: NIODeadline = .now()) {
+    self.connection = connection
     self.begun = begun
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if !hasResponse {
-      hasResponse = true
-      clock.lastResponse = .now()
-    }
+    noteResponse()
     context.fireChannelRead(data)
   }
 
+  /// The service reset the stream, which is a response too.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    noteResponse()
+    context.fireErrorCaught(error)
+  }
+
   func channelInactive(context: ChannelHandlerContext) {
-    if !hasResponse, clock.lastResponse < begun, .now() - begun >= Self.patience {
-      foundStalled = true
-      context.channel.parent?.close(promise: nil)
-    }
+    let now = NIODeadline.now()
+    if !hasResponse, connection.lastResponse < begun, now - begun >= Self.minimumWait { connection.close() }
     context.fireChannelInactive()
+  }
+
+  private func noteResponse() {
+    if hasResponse { return }
+    hasResponse = true
+    connection.lastResponse = .now()
   }
 
   /// Adds the handler to the stream of one request. Must be called on its event loop.
   static func add(to stream: any Channel) -> EventLoopFuture<Void> {
     stream.eventLoop.makeCompletedFuture {
-      guard let connection = stream.parent else { return }
-      let clock = try connection.pipeline.syncOperations.handler(type: ResponseClock.self)
-      let pipeline = stream.pipeline.syncOperations
-      let decoder = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
-      try pipeline.addHandler(StalledConnectionCheck(clock), position: .after(decoder))
+      guard let parent = stream.parent else { return }
+      let connection = try parent.pipeline.syncOperations.handler(type: ProviderConnection.self)
+      try stream.pipeline.syncOperations.addHandler(StalledConnectionCheck(connection), position: .first)
+    }
+  }
+}
+
+/// What the streams of a connection share.
+final class ProviderConnection: ChannelInboundHandler {
+  typealias InboundIn = Any
+
+  /// When a response last began.
+  var lastResponse = NIODeadline.uptimeNanoseconds(0)
+  private var context: ChannelHandlerContext?
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  /// Closes the connection without the end of TLS, for which the other end would have to respond.
+  func close() {
+    guard let context else { return }
+    let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+    // The caller is a handler of a stream, which closing the connection ends.
+    context.eventLoop.execute { bound.value.context?.close(promise: nil) }
+  }
+
+  /// Adds the handler to a connection, before TLS. Must be called on its event loop.
+  static func add(to connection: any Channel) -> EventLoopFuture<Void> {
+    connection.eventLoop.makeCompletedFuture {
+      try connection.pipeline.syncOperations.addHandler(ProviderConnection(), position: .first)
     }
   }
 }

@@ -12,6 +12,8 @@ package struct KeySetFetcher: Sendable {
   package static let defaultLimit = Duration.seconds(5)
   /// The largest set, in bytes.
   package static let setBytes = 256 * 1024
+  /// The maximum number of frames of a response over HTTP/2: enough for the largest set in frames of 256 bytes.
+  static let responseFrames = setBytes / 256
 
   struct FetchedKeySet: Sendable {
     let body: Data
@@ -25,7 +27,7 @@ package struct KeySetFetcher: Sendable {
   package init(limit: Duration = defaultLimit) {
     self.limit = limit
     var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-    configuration.limitResponses()
+    configuration.limitResponses(frames: Self.responseFrames)
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }
 

@@ -32,6 +32,13 @@ def attempts(services: PushServices, phone: Phone, event: dict) -> list[Arrival]
     return [arrived for arrived in services.arrivals(phone.token) if arrived.position == event["position"]]
 
 
+def check_badges_of_burst(badges: list[int], messages: int) -> None:
+    """The badges of the notifications of some messages, in order. Each is of when it was sent, so it can include later
+    messages."""
+    assert badges == sorted(badges) and len(badges) == messages and badges[-1] == messages
+    assert all(badge >= number for number, badge in enumerate(badges, 1))
+
+
 def outcomes(server: Server, event: dict) -> dict[str, tuple]:
     """The outcome of the notification to each device, and its reason."""
     settle(server)

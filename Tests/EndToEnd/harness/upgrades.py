@@ -33,7 +33,7 @@ LEFT_OUT = ("lock", "clock", "admin-token", "media/thumbnails", "media/incoming"
 # These responses depend on the time, the build, or the installed libraries: what is left of invites, states, thumbnails.
 UNCOMPARED = {
     "/", "/healthz", "/readyz", "/openapi.yaml", "/v1/sync/stream", "/v1/sync/socket", "/v1/media/{mediaId}/thumbnail",
-    "/v1/invites/{token}", "/v1/rooms/{roomId}/invites", "/v1/workspaces/{workspaceId}/invites"}
+    "/v1/admin/projections", "/v1/invites/{token}", "/v1/rooms/{roomId}/invites", "/v1/workspaces/{workspaceId}/invites"}
 QUERIES = {"/v1/search": "?q=kettle", "/v1/admin/users": f"?externalId={EXTERNAL_ID}", "/v1/admin/push/explain": None}
 NO_ROUTE = ("route_not_found", "method_not_allowed")
 # The whole state of one user is enough; other endpoints show that of the others.
@@ -202,6 +202,8 @@ def check_log(data: pathlib.Path, expected: dict) -> None:
 def check_responses(users: Users, expected: dict) -> None:
     end = max(positions(expected["responses"]))
     for wanted in expected["responses"]:
+        if wanted["path"] in UNCOMPARED:
+            continue
         found = read(users, wanted["name"], wanted["path"])
         compare(wanted, found, f"{wanted['name']} reads {wanted['path']}", end)
 
