@@ -4,7 +4,7 @@ import NIOCore
 /// `AsyncHTTPClient` only ends the request's stream and keeps the connection, although the other end may be gone. The other
 /// requests on the connection fail and are sent again.
 final class StalledConnectionCheck: ChannelInboundHandler {
-  /// A frame of the response. Only the first one matters.
+  /// A frame of the response. Only the first one matters. A reset is no frame here, and not told apart from a timeout.
   typealias InboundIn = Any
 
   /// The shortest time that a request must have waited for a response, so that its end is a timeout. A request waits less than
@@ -21,26 +21,17 @@ final class StalledConnectionCheck: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    noteResponse()
+    if !hasResponse {
+      hasResponse = true
+      connection.lastResponse = .now()
+    }
     context.fireChannelRead(data)
-  }
-
-  /// The service reset the stream, which is a response too.
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    noteResponse()
-    context.fireErrorCaught(error)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     let now = NIODeadline.now()
     if !hasResponse, connection.lastResponse < begun, now - begun >= Self.minimumWait { connection.close() }
     context.fireChannelInactive()
-  }
-
-  private func noteResponse() {
-    if hasResponse { return }
-    hasResponse = true
-    connection.lastResponse = .now()
   }
 
   /// Adds the handler to the stream of one request. Must be called on its event loop.
