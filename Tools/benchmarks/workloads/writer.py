@@ -12,6 +12,10 @@ from .bodies import CREATED
 # The lines of each interval are sent together.
 INTERVAL = 0.02
 STOP_SECONDS = 60
+POLL_SECONDS = 0.01
+# The goal for the messages that are written, as a share of those that are to be written. If it is not reached, the server had
+# less to do than it should have had, and its latencies mean nothing.
+RATE_GOAL = 0.98
 
 
 class Writer:
@@ -24,7 +28,10 @@ class Writer:
             target=write, args=(port, token, body, rate, self.written, self.unprocessed, self.over), daemon=True)
 
     def __enter__(self):
+        """Returns when the first messages are durable."""
         self.process.start()
+        while not self.written.value and self.process.is_alive():
+            time.sleep(POLL_SECONDS)
         return self
 
     def __exit__(self, *_):
@@ -32,6 +39,25 @@ class Writer:
         self.process.join(STOP_SECONDS)
         if self.process.exitcode != 0:
             raise SystemExit(f"the process that writes ended with {self.process.exitcode}")
+
+
+class Written:
+    """What the writer writes from now on until `end`."""
+
+    def __init__(self, writer):
+        self.writer, self.began, self.ended = writer, time.perf_counter(), None
+        self.before = writer.written.value, writer.unprocessed.value
+
+    def end(self):
+        self.ended = time.perf_counter()
+        self.messages = self.writer.written.value - self.before[0]
+        # Lines that the overloaded server did not process.
+        self.unprocessed = self.writer.unprocessed.value - self.before[1]
+
+    @property
+    def rate(self):
+        """Messages per second."""
+        return self.messages / (self.ended - self.began)
 
 
 def write(port, token, body, rate, written, unprocessed, over):
