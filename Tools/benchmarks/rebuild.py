@@ -2,8 +2,13 @@
 
 Both are compared with the larger of two times: a scan of the log that decodes every event once, and a bare SQLite load
 of the same rows. The load reads the rows of the finished files and inserts them into new files with the same schema and
-the same pragmas, each file on its own thread, and creates the indexes last. It inserts in the order of the keys, which is
-the fastest order; a rebuild cannot choose its order. What is compared is measured alternately. Prints medians.
+the same pragmas, each file on its own thread, and creates the indexes last. Each row is decoded and encoded. What is
+compared is measured alternately, in either order. Prints medians.
+
+The load still does less than a rebuild must do:
+- It inserts in the order of the keys, which is the fastest order. A rebuild cannot choose its order.
+- It copies the tables in which SQLite stores a full-text index, and tokenizes no text.
+- Its pages have no checksums.
 """
 
 import argparse
@@ -21,10 +26,14 @@ import tempfile
 import time
 
 from blocks import Server, ids, message
+from streams.table import Goals, show
 
 HANSARD = os.environ["HANSARD_BIN"]
 LOGWORK = os.environ["LOGWORK_BIN"]
+# The goal for both times, compared with the larger of the two bounds.
 GOAL = 1.3
+SCAN, LOAD = "scan with decoding", "bare SQLite load"
+REPLAY, VERIFY = "hansard replay", "hansard replay --verify"
 # Those of `ProjectionFile.openForRebuild`, for all read models at once. SQLite ignores what it does not know.
 CACHE_KIBIBYTES = 512 * 1024
 PRAGMAS = ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "temp_store = MEMORY",
@@ -81,6 +90,14 @@ def scan_seconds(data):
     return json.loads(result.stdout)["milliseconds"] / 1000
 
 
+def copying(database, table):
+    """The statement that copies a table. `SELECT *` would copy the encoded rows unchanged (the "transfer optimization" in
+    SQLite's `insert.c`); with expressions, SQLite decodes every row and encodes it again."""
+    columns = [f'"{column}"' for _, column, *_ in database.execute(f'PRAGMA finished.table_info("{table}")')]
+    return (f'INSERT INTO main."{table}" ({", ".join(columns)}) '
+            f'SELECT {", ".join(f"+{column}" for column in columns)} FROM finished."{table}"')
+
+
 def load(source, target, cache_kibibytes):
     """Copies the rows of one file. A full-text index is copied as the tables in which SQLite stores it."""
     with contextlib.closing(sqlite3.connect(target, isolation_level=None)) as database:
@@ -94,7 +111,7 @@ def load(source, target, cache_kibibytes):
         for kind, name, sql in schema:
             if kind == "table":
                 database.execute(sql)
-                database.execute(f'INSERT INTO main."{name}" SELECT * FROM finished."{name}"')
+                database.execute(copying(database, name))
         for kind, _, sql in schema:
             if kind == "index":
                 database.execute(sql)
@@ -113,12 +130,16 @@ def load_seconds(data):
 
 
 def measure(data, rounds):
-    seconds = {"scan with decoding": [], "bare SQLite load": [], "hansard replay": [], "hansard replay --verify": []}
-    for _ in range(rounds):
-        seconds["scan with decoding"].append(scan_seconds(data))
-        seconds["bare SQLite load"].append(load_seconds(data))
-        seconds["hansard replay"].append(timed(HANSARD, "replay", "--data", data))
-        seconds["hansard replay --verify"].append(timed(HANSARD, "replay", "--data", data, "--verify"))
+    cases = {
+        SCAN: lambda: scan_seconds(data),
+        LOAD: lambda: load_seconds(data),
+        REPLAY: lambda: timed(HANSARD, "replay", "--data", data),
+        VERIFY: lambda: timed(HANSARD, "replay", "--data", data, "--verify")}
+    seconds = {name: [] for name in cases}
+    for number in range(1, rounds + 1):
+        # Every second round has the opposite order, so that none always runs on the warmer machine.
+        for name in cases if number % 2 else reversed(cases):
+            seconds[name].append(cases[name]())
     return seconds
 
 
@@ -128,12 +149,16 @@ def events(data):
 
 
 def report(seconds, count):
-    larger = [max(pair) for pair in zip(seconds["scan with decoding"], seconds["bare SQLite load"])]
-    print(f"{'':<26}{'MEDIAN':>10}{'EVENTS/S':>14}{'RATIO':>8}   to the larger of the first two; the goal is {GOAL}")
-    for name, times in seconds.items():
-        median = statistics.median(times)
-        ratio = statistics.median(time / bound for time, bound in zip(times, larger))
-        print(f"{name:<26}{median:>8.2f} s{count / median:>14,.0f}{ratio:>8.2f}")
+    larger = [max(pair) for pair in zip(seconds[SCAN], seconds[LOAD])]
+    medians = {name: statistics.median(times) for name, times in seconds.items()}
+    ratios = {name: statistics.median(time / bound for time, bound in zip(times, larger)) for name, times in seconds.items()}
+    show(f"Medians of {len(larger)} rounds, and ratios to the larger of the first two",
+         ["", "seconds", "events/s", "ratio"],
+         [(name, f"{medians[name]:.2f}", f"{count / medians[name]:,.0f}", f"{ratios[name]:.2f}") for name in seconds])
+    goals = Goals()
+    for name in (REPLAY, VERIFY):
+        goals.at_most(f"{name} / the larger of the scan and the bare load", ratios[name], GOAL, "×")
+    goals.show()
 
 
 def main():
@@ -150,7 +175,7 @@ def main():
             generated(server, options.messages)
         server.wait_for_read_models()
         server.stop()
-        # The search index is not waited for, and a rebuild of all files makes the two loads equal.
+        # The layout of a file that followed the log is another one, so the load always reads rebuilt files.
         timed(HANSARD, "replay", "--data", server.data)
         count = events(server.data)
         report(measure(server.data, options.rounds), count)
