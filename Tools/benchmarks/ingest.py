@@ -67,6 +67,10 @@ class Program:
                 seconds[re.sub(r"(-#?\d+)+$|-\d+-#\d+$", "", (task / "comm").read_text().rstrip("\n"))] += used
         return seconds
 
+    def largest_lag(self):
+        """How many durable events the slowest read model has not applied. Zero for a program without read models."""
+        return 0
+
     def stop(self):
         self.process.terminate()
         self.process.wait()
@@ -156,9 +160,15 @@ class Server(Program):
         super().stop()
         return self.start()
 
-    def head(self):
+    def readiness(self):
         with urllib.request.urlopen(self.url + "/readyz") as response:
-            return json.load(response)["head"]
+            return json.load(response)
+
+    def head(self):
+        return self.readiness()["head"]
+
+    def largest_lag(self):
+        return max(each["lag"] for each in self.readiness()["projections"])
 
     def call(self, method, path, body, token, **headers):
         request = urllib.request.Request(
@@ -180,6 +190,8 @@ class Sample(typing.NamedTuple):
     processor_microseconds: float
     # The same by thread.
     threads: dict[str, float]
+    # Of a read model at the end, in events.
+    lag: int
 
 
 class Case(typing.NamedTuple):
@@ -202,6 +214,7 @@ def measure(case, connections, seconds, number):
         env=environment, capture_output=True, text=True, check=True).stdout
     used = server.processor_seconds() - before
     threads = server.processor_seconds_of_threads() - threads_before
+    lag = server.largest_lag()
     if "Non-2xx" in result or "Socket errors" in result:
         raise SystemExit(f"requests failed, so there is nothing to compare:\n{result}")
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", result).group(1))
@@ -210,7 +223,7 @@ def measure(case, connections, seconds, number):
     requests = max(requests, 1)
     return Sample(
         rate, float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit], used * 1e6 / requests,
-        {name: seconds * 1e6 / requests for name, seconds in threads.items()})
+        {name: seconds * 1e6 / requests for name, seconds in threads.items()}, lag)
 
 
 def median(samples, field):
@@ -278,6 +291,9 @@ def show_summary(found, other):
         goals.report(
             f"durable messages / only decoded, {connections} connections",
             f"{ratio(samples[DURABLE], samples[DECODED], 'requests_per_second'):.2f}")
+        goals.report(
+            f"largest lag of a read model at the end of durable samples, {connections} connections, events",
+            f"{max(sample.lag for sample in samples[DURABLE]):,}")
         if other:
             for name, field in (("rate", "requests_per_second"), ("CPU", "processor_microseconds")):
                 goals.report(
