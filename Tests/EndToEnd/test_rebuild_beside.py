@@ -1,5 +1,6 @@
 """Read models are rebuilt beside the running server: nobody notices, and nothing is lost when it is killed."""
 
+import re
 import shutil
 import threading
 from dataclasses import replace
@@ -8,7 +9,7 @@ import pytest
 import requests
 
 from harness.client import new_id
-from harness.command import check_data, hansard
+from harness.command import check_data, hansard, hansard_in_terminal
 from harness.contract import contract
 from harness.people import World
 from harness.push_settled import Settled
@@ -21,6 +22,10 @@ from harness.waiting import wait_until
 PLAN = Plan(kills=10, messages=8_000, seed=48)
 # More than the number of events from which a file is built at once.
 LONG_LOG = 40_000
+# Lines of each request of an import, and the pause between two, in seconds.
+IMPORTED_LINES, IMPORT_PAUSE_SECONDS = 500, 0.05
+# How often a rebuild is started and cancelled until one is still running then.
+CANCELLATIONS = 20
 
 
 def rebuild_path(name: str) -> str:
@@ -37,6 +42,11 @@ def rebuild(world: World, name: str) -> dict:
     begun = world.admin.post(rebuild_path(name), expect=202)
     assert begun["name"] == name and begun["rebuild"]["state"] in ("building", "indexing", "following", "switching",
                                                                    "complete")
+    return end_of_rebuild(world, name)
+
+
+def end_of_rebuild(world: World, name: str) -> dict:
+    """Waits until the rebuild that is running ends."""
     def ended():
         found = state_of(world, name)["rebuild"]
         return found if found["state"] in ("complete", "cancelled", "failed") else None
@@ -51,15 +61,19 @@ def generations(server: Server, name: str) -> list[int]:
     return Files(server.data).generations(name)
 
 
-@pytest.fixture
-def filled(own_server):
-    """A world with a room of two and some thousand messages."""
-    world = World(own_server)
+def fill(server: Server, messages: int):
+    """A world with a room of two and so many messages."""
+    world = World(server)
     anna, ben = world.user("Anna"), world.user("Ben")
     room = anna.room("Tea", ben)
-    world.admin.ingest_all(lines(anna, room, 8_000, "a cup of tea and a biscuit"))
-    until_ready(own_server)
+    world.admin.ingest_all(lines(anna, room, messages, "a cup of tea and a biscuit"))
+    until_ready(server)
     return world, anna, ben, room
+
+
+@pytest.fixture
+def filled(own_server):
+    return fill(own_server, 8_000)
 
 
 def test_the_list_shows_every_read_model(world):
@@ -74,9 +88,11 @@ def test_an_unknown_name_is_refused(world):
         world.admin.refused("projection_not_found", "DELETE", rebuild_path(name))
 
 
-def test_nobody_notices_a_rebuild_of_every_read_model(filled):
-    world, anna, ben, room = filled
-    stopping, failures, sent = threading.Event(), [], []
+def test_nobody_notices_a_rebuild_of_every_read_model(own_server):
+    # A rebuild of this many events has several batches, so its progress can be seen between them.
+    world, anna, ben, room = fill(own_server, LONG_LOG)
+    history = anna.room("History", ben)
+    stopping, failures, sent, imported, building = threading.Event(), [], [], [], []
 
     def attempt(work, api):
         while not stopping.is_set():
@@ -89,18 +105,28 @@ def test_nobody_notices_a_rebuild_of_every_read_model(filled):
     def write(api):
         sent.append(api.put(room.message(new_id()), {"text": f"during the rebuild {len(sent)}"}))
 
+    def bring_in(api):
+        imported.extend(api.ingest_all(lines(anna, history, IMPORTED_LINES, "an old biscuit")))
+        stopping.wait(IMPORT_PAUSE_SECONDS)
+
+    def watch(api):
+        rebuilds = [each["rebuild"] for each in api.get(PROJECTIONS)["projections"]]
+        building.extend(each for each in rebuilds if each and each["state"] == "building")
+
     def read(api):
-        newest = sent[-1] if sent else None
+        newest, received = sent[-1] if sent else None, LONG_LOG + len(sent) + len(imported)
         page = api.get(f"{room.path}/messages")
         if newest:
             assert page["messages"][-1]["position"] >= newest["position"], "a step backwards"
-        for path in ("/v1/badge", "/v1/rooms", "/v1/search?q=biscuit", "/v1/me"):
+        # Ben reads nothing.
+        assert api.get("/v1/badge")["unreadCount"] >= received, "the badge has fallen"
+        for path in ("/v1/rooms", "/v1/search?q=biscuit", "/v1/me"):
             api.get(path)
 
     # Each thread has its own connection.
     threads = [
         threading.Thread(target=attempt, args=(work, api.again()))
-        for work, api in ((write, anna), (read, ben), (read, ben))
+        for work, api in ((write, anna), (bring_in, world.admin), (watch, world.admin), (read, ben), (read, ben))
     ]
     for thread in threads:
         thread.start()
@@ -113,7 +139,10 @@ def test_nobody_notices_a_rebuild_of_every_read_model(filled):
         for thread in threads:
             thread.join()
     assert not failures, failures[0]
-    assert sent
+    assert sent and imported
+    assert all(each["position"] <= each["target"] for each in building)
+    assert any(
+        each["position"] > 0 and each["eventsPerSecond"] and each["secondsLeft"] is not None for each in building), building
     until_ready(world.server)
     for name in read_model_names():
         wait_until(lambda: generations(world.server, name) == [2], f"the old file of {name} stays")
@@ -122,6 +151,7 @@ def test_nobody_notices_a_rebuild_of_every_read_model(filled):
     hansard("replay", "--data", world.server.data, "--verify")
     world.server.restart()
     assert anna.texts(room)[-1] == sent[-1]["text"]
+    assert ben.get("/v1/badge")["unreadCount"] == LONG_LOG + len(sent) + len(imported)
     world.server.stop()
     check_data(world.server.data)
 
@@ -139,15 +169,29 @@ def test_one_read_model_is_rebuilt_with_the_tool(filled):
         assert part in nobody.errors
 
 
+def test_the_tool_shows_the_progress_of_a_rebuild(filled):
+    world, *_ = filled
+    shown = hansard_in_terminal(
+        "replay", "--data", world.server.data, "--server", world.server.url, "--projection", "search")
+    assert "search: rebuilt" in shown
+    progress = re.findall(r"search  \[[#.]+\] \d+ %  ([\d,]+) of ([\d,]+) events", shown)
+    assert progress, shown
+    counts = [[int(count.replace(",", "")) for count in each] for each in progress]
+    assert all(done <= total == world.head for done, total in counts), counts
+
+
 def test_a_rebuild_records_nothing_and_can_be_cancelled(filled):
     world, anna, _, room = filled
     head = world.head
-    world.admin.post(rebuild_path("search"), expect=202)
-    world.admin.post(rebuild_path("search"), expect=202)
-    world.admin.delete(rebuild_path("search"), expect=200)
-    ended = wait_until(
-        lambda: state_of(world, "search")["rebuild"]["state"] in ("cancelled", "complete"), "it is not cancelled")
-    assert ended
+
+    def cancelled():
+        world.admin.post(rebuild_path("search"), expect=202)
+        world.admin.post(rebuild_path("search"), expect=202)
+        world.admin.delete(rebuild_path("search"), expect=200)
+        return end_of_rebuild(world, "search")["state"] == "cancelled"
+
+    # A fast rebuild can be complete before it is cancelled.
+    assert any(cancelled() for _ in range(CANCELLATIONS))
     wait_until(lambda: not unfinished(world.server), "the unfinished file stays")
     assert rebuild(world, "search")["state"] == "complete"
     assert world.head == head

@@ -1,14 +1,21 @@
 """The other subcommands of the executable."""
 
+import contextlib
 import json
+import os
 import pathlib
+import pty
 import subprocess
+import termios
+import threading
 import time
 from dataclasses import dataclass
 
 from .places import hansard_binary
 
 TIMEOUT_SECONDS = 600
+# Wide enough for every progress bar.
+TERMINAL_LINES, TERMINAL_COLUMNS = 50, 200
 # How long `settle` waits. It is generous, so that only a server that never becomes idle exceeds it, not a slow machine.
 SETTLE_SECONDS = 60
 
@@ -43,6 +50,33 @@ def hansard(*arguments, expect: int | None = 0, stdin: bytes | None = None) -> O
         f"hansard {shown} ended with {outcome.status} instead of {expect}:\n{outcome.text[-3000:]}"
     )
     return outcome
+
+
+def hansard_in_terminal(*arguments) -> str:
+    """Runs `hansard ARGUMENTS` in a terminal, where it shows progress bars, and returns all that it has written."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (TERMINAL_LINES, TERMINAL_COLUMNS))
+    shown = bytearray()
+
+    def read() -> None:
+        # Linux reports an error once the last process has closed the terminal.
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 65_536):
+                shown.extend(part)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        done = subprocess.run(
+            [str(hansard_binary()), *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
+            timeout=TIMEOUT_SECONDS)
+    finally:
+        os.close(theirs)
+        reader.join()
+        os.close(ours)
+    text = shown.decode(errors="replace")
+    assert done.returncode == 0, f"hansard {' '.join(map(str, arguments))} ended with {done.returncode}:\n{text[-3000:]}"
+    return text
 
 
 def audit(data: pathlib.Path, *filters) -> list[dict]:
