@@ -25,9 +25,15 @@ package enum ResponseLimits {
 
 extension HTTPClient.Configuration {
   /// Limits all responses.
-  /// - Parameter frames: the maximum number of frames of a response over HTTP/2.
-  package mutating func limitResponses(frames: Int) {
+  /// - Parameters:
+  ///   - frames: the maximum number of frames of a response over HTTP/2.
+  ///   - addToStream: called with the stream of each request over HTTP/2, on its event loop, after the limits were added.
+  package mutating func limitResponses(
+    frames: Int, addToStream: @escaping @Sendable (any Channel) -> EventLoopFuture<Void> = { $0.eventLoop.makeSucceededVoidFuture() }
+  ) {
     http1_1ConnectionDebugInitializer = { ResponseLimits.add(toConnection: $0) }
-    http2StreamChannelDebugInitializer = { ResponseLimits.add(toStream: $0, frames: frames) }
+    http2StreamChannelDebugInitializer = { stream in
+      ResponseLimits.add(toStream: stream, frames: frames).flatMap { addToStream(stream) }
+    }
   }
 }

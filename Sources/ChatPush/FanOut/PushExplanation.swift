@@ -225,8 +225,7 @@ private struct LaterEvents {
     let rest: PushExplanation.State =
       settled.map { .settled(PushExplanation.Outcome(result: .delivered, recorded: $0)) } ?? .waiting
     var states: [PushNotificationKey: PushExplanation.State] = [:]
-    for decision in decisions {
-      guard case .notify = decision.decision else { continue }
+    for decision in decisions where decision.isNotified {
       let key = PushNotificationKey(position: event.position, user: decision.user, device: decision.device)
       states[key] = outcomes[key] ?? rest
     }

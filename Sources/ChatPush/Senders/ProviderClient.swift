@@ -33,12 +33,8 @@ final class ProviderClient: Sendable {
     var configuration = configuration
     configuration.redirectConfiguration = .disallow
     configuration.timeout = HTTPClient.Configuration.Timeout(connect: timeout, read: timeout)
-    configuration.limitResponses(frames: Self.responseFrames)
+    configuration.limitResponses(frames: Self.responseFrames) { StalledConnectionCheck.add(to: $0) }
     configuration.http2ConnectionDebugInitializer = { ProviderConnection.add(to: $0) }
-    configuration.http2StreamChannelDebugInitializer = { stream in
-      ResponseLimits.add(toStream: stream, frames: Self.responseFrames)
-        .flatMap { StalledConnectionCheck.add(to: stream) }
-    }
     let shared = configuration
     clients = threads.loops.map { HTTPClient(eventLoopGroupProvider: .shared($0), configuration: shared) }
     self.threads = threads
