@@ -59,7 +59,8 @@ public struct PushProviderReadiness: Codable, Sendable, Hashable {
   /// `running`, `paused` (it asked for a pause or cannot be reached, and is tried again) or `stopped` (an operator has to
   /// do what `detail` says).
   public var state: String
-  /// Why it is not running, and what to do. Nil if it is running.
+  /// Why it is not running, and what to do. While it is running: what to check because it refused a notification and has
+  /// accepted none since, otherwise nil.
   @Nullable public var detail: String?
 
   public init(name: String, state: String, detail: String?) {

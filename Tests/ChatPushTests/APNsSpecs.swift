@@ -154,6 +154,7 @@ enum Expected: Sendable, Hashable {
       case .tokenInvalid: .tokenInvalid
       case .rejected: .rejected
       case .failed: .failed
+      case .possiblyWrongKey: .unclear
       case .providerPaused: .paused
       case .keyRefused, .providerStopped: .stopped
       }

@@ -93,7 +93,7 @@ struct FCMSpecs {
       (500, "UNKNOWN", "UNSPECIFIED_ERROR", .failed), (400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", .rejected),
       (404, "NOT_FOUND", "UNREGISTERED", .tokenInvalid), (403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", .unclear),
       (429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", .paused), (503, "UNAVAILABLE", "UNAVAILABLE", .failed),
-      (500, "INTERNAL", "INTERNAL", .failed), (401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR", .failed),
+      (500, "INTERNAL", "INTERNAL", .failed), (401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR", .unclear),
     ]
     for (status, canonical, error, result) in expected {
       #expect(Expected(response(status, canonical, code(error))) == result, "\(error)")

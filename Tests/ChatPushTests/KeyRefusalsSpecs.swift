@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Whether a key is wrong, or only single tokens")
 struct KeyRefusalsSpecs {
-  private let kept = SendResult.failed(reason: "403; check the key", retryAfter: .seconds(KeyRefusals.retrySeconds))
+  private let kept = SendResult.possiblyWrongKey(
+    reason: "403; check the key", retryAfter: .seconds(KeyRefusals.retrySeconds))
   private let stopped = SendResult.keyRefused(
     reason: "Tea responded with 403 for 8 devices, and has accepted no notification; check the key",
     retryAfter: .seconds(KeyRefusals.retrySeconds))

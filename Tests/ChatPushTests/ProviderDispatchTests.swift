@@ -2,6 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import ChatService
 import Foundation
+import Synchronization
 import Testing
 
 @testable import ChatPush
@@ -52,6 +53,25 @@ struct ProviderDispatchTests {
       try await eventually { again.outcomes.last.map { $0.settledThrough >= sent[19] } ?? false }
     }
     #expect(working.sent.map(\.key.position) == sent && working.sent.allSatisfy { $0.key.device == bensPhone })
+  }
+
+  @Test("a refusal that can mean a wrong key is shown while the provider runs, until it accepts a notification")
+  func refused() async throws {
+    let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
+    let isRefusing = Mutex(true)
+    let sender = ScriptedSender(lanes: lanes) { notification, _ in
+      notification.token.provider == .apns && isRefusing.withLock { $0 }
+        ? .possiblyWrongKey(reason: "400; check the topic", retryAfter: .zero) : .delivered(response: "200")
+    }
+    try await withPushService(folder, log, sender) { push in
+      log.send(1)
+      let apns = { push.status.providers.first }
+      try await eventually { apns()?.reason == "refused: 400; check the topic" }
+      #expect(apns()?.state == .running && push.status.providers.compactMap(\.reason).count == 1)
+      isRefusing.withLock { $0 = false }
+      try await eventually { apns()?.reason == nil }
+      #expect(apns()?.state == .running)
+    }
   }
 
   @Test("a pause uses up no attempts, and everything arrives after it")

@@ -98,6 +98,30 @@ def test_settings_for_another_app_stop_the_provider_and_nothing_is_given_up(noti
     assert provider(notifying, PROVIDERS[kind])["state"] == "running"
 
 
+@pytest.mark.parametrize(("kind", "refusal", "advice"), [
+    (APNS, "DeviceTokenNotForTopic", "check push.apns.topic"), (FCM, "SENDER_ID_MISMATCH", "check push.fcm.keyFile"),
+    (FCM, "THIRD_PARTY_AUTH_ERROR", "check the APNs key")])
+def test_a_refusal_of_one_device_is_shown_until_a_notification_is_accepted(notifying, services, kind, refusal, advice):
+    anna, ben, phones, room = talking(notifying, services, kind)
+    name, stand_in = PROVIDERS[kind], services.all[kind]
+    refused = {phones[kind].token}
+    stand_in.respond = lambda push: stand_in.error(refusal) if push.token in refused else None
+    sent = anna.send(room, "refused")
+    detail = wait_until(lambda: provider(notifying, name)["detail"], "the refusal is not shown")
+    assert detail.startswith("refused: ") and refusal in detail and advice in detail
+    assert provider(notifying, name)["state"] == "running" and Api(notifying).get("/readyz")["status"] == "ready"
+    wait_until(lambda: detail in notifying.tail(), "the server's log does not say it")
+    assert outcomes(notifying, sent)[phones[kind].id] == ("waiting", None)
+    # Another refusal in the same minute is not logged.
+    second = services.phone(ben, kind)
+    refused.add(second.token)
+    again = anna.send(room, "refused again")
+    wait_until(lambda: attempts(services, second, again), "the second device is not tried")
+    arrives(services, services.phone(ben, kind), anna.send(room, "accepted"))
+    wait_until(lambda: provider(notifying, name)["detail"] is None, "the refusal is still shown")
+    assert notifying.tail().count(detail) == 1
+
+
 @pytest.mark.parametrize("kind", [APNS, FCM, WEB_PUSH])
 def test_a_notification_is_sent_again_if_the_response_has_no_valid_status(notifying, services, kind):
     anna, _, phones, room = talking(notifying, services, kind)

@@ -16,12 +16,18 @@ struct DispatchLoop {
   private static let outcomesInMemory = PerDeviceQueues.capacity
   /// How long outcomes are collected before they are recorded together, in milliseconds.
   private static let gatheringMilliseconds = 100
-  /// How long no further rejected notification is logged, in milliseconds.
-  private static let rejectionMilliseconds = 60_000
+  /// How long the same `Warning` is not logged again, in milliseconds.
+  private static let warningMilliseconds = 60_000
   /// The delay after the outbox could not be read or outcomes could not be recorded, in milliseconds.
   private static let pauseMilliseconds = 500
 
   private typealias Instant = ContinuousClock.Instant
+
+  /// Warnings of which clients can cause many, for example with devices of which each notification is rejected.
+  private enum Warning: Hashable {
+    case rejection
+    case refusal(ProviderName)
+  }
 
   private let dispatcher: PushDispatcher
   private var lanes: PushLanes
@@ -35,8 +41,8 @@ struct DispatchLoop {
   private var readingDue = Instant.now
   /// No attempt begins before this time, because an attempt found that the outbox is behind or cannot be read.
   private var attemptingDue = Instant.now
-  /// When a rejected notification was last logged.
-  private var rejectionsLogged: Instant?
+  /// When each warning was last logged.
+  private var logged: [Warning: Instant] = [:]
   /// Whether the last query of the outbox failed. That failure was logged.
   private var isUnreadable = false
   /// When the alarms that are set wake the loop.
@@ -140,9 +146,9 @@ struct DispatchLoop {
     outcomes.add(key, outcome, reason, response: response)
   }
 
-  private func note(_ changed: (provider: ProviderName, change: ProviderGate.Change)?) {
+  private mutating func note(_ changed: (provider: ProviderName, change: ProviderGate.Change)?) {
     guard let (provider, change) = changed else { return }
-    publishStates()
+    dispatcher.publish(lanes.states)
     switch change {
     case .stopped(let reason):
       dispatcher.logger.error(
@@ -154,20 +160,27 @@ struct DispatchLoop {
         metadata: ["provider": "\(provider.name)", "reason": "\(reason)"])
     case .recovered:
       dispatcher.logger.notice("a push provider works again", metadata: ["provider": "\(provider.name)"])
+    case .refused(let reason):
+      guard mayLog(.refusal(provider)) else { return }
+      dispatcher.logger.warning(
+        "a push provider refused a notification, which the server keeps; more are not logged for a minute",
+        metadata: ["provider": "\(provider.name)", "reason": "\(reason)"])
+    case .accepted: break
     }
   }
 
-  /// Logs one rejection in a while, because a client can register devices of which each notification is rejected.
+  private mutating func mayLog(_ warning: Warning) -> Bool {
+    let now = Instant.now
+    if let last = logged[warning], now < last + .milliseconds(Self.warningMilliseconds) { return false }
+    logged[warning] = now
+    return true
+  }
+
   private mutating func noteRejection(_ key: PushNotificationKey, _ response: String?) {
-    guard rejectionsLogged.map({ $0 + .milliseconds(Self.rejectionMilliseconds) <= .now }) ?? true else { return }
-    rejectionsLogged = .now
+    guard mayLog(.rejection) else { return }
     dispatcher.logger.warning(
       "a provider rejected a notification; more are not logged for a minute, but hansard push explain shows them",
       metadata: Self.metadata(key, ["response": "\(response ?? "")"]))
-  }
-
-  private func publishStates() {
-    dispatcher.publish(lanes.states.map { PushProviderStatus($0.provider, $0.state) })
   }
 
   private mutating func take(_ result: RecordingResult) {
@@ -345,9 +358,10 @@ extension PushDispatcher {
 }
 
 extension PushProviderStatus {
-  init(_ provider: ProviderName, _ state: ProviderGate.State) {
+  /// - Parameter refusal: what the provider refused, if a key or a topic may be wrong although it is running.
+  init(_ provider: ProviderName, _ state: ProviderGate.State, refusal: String? = nil) {
     switch state {
-    case .running: self.init(name: provider.name, state: .running, reason: nil)
+    case .running: self.init(name: provider.name, state: .running, reason: refusal)
     case .paused(let reason): self.init(name: provider.name, state: .paused, reason: reason)
     case .stopped(let reason): self.init(name: provider.name, state: .stopped, reason: reason)
     }

@@ -44,6 +44,8 @@ struct ProviderGate {
     case failed
     case paused(reason: String, for: Duration)
     case stopped(reason: String)
+    /// The provider refused the notification, perhaps because a key or a topic is wrong.
+    case possiblyWrongKey(reason: String)
     /// The provider refused the key for so many devices that the key is probably wrong.
     case keyRefused(reason: String)
   }
@@ -53,9 +55,15 @@ struct ProviderGate {
     case paused(reason: String)
     case stopped(reason: String)
     case recovered
+    /// A notification was refused, perhaps because a key or a topic is wrong. The state does not change.
+    case refused(reason: String)
+    /// A notification was accepted after such a refusal.
+    case accepted
   }
 
   private(set) var state = State.running
+  /// The last refusal that can mean a wrong key or topic. Nil if a notification was accepted since.
+  private(set) var refusal: String?
   /// Whether it is stopped because of `Signal.keyRefused`. Then it stays open: each device waits by itself, and others may
   /// show that the key is right.
   private var isKeyRefused = false
@@ -118,9 +126,13 @@ struct ProviderGate {
       if requestsPerSecond != nil { allowance += 1 }
       return nil
     case .accepted, .reached:
+      let endsRefusal = signal == .accepted && refusal != nil
+      if endsRefusal { refusal = nil }
       // An attempt that began before the pause does not show that the provider works again. A refused key is right only if a
       // notification is accepted.
-      guard isKeyRefused ? signal == .accepted : isTrial && state != .running else { return nil }
+      guard isKeyRefused ? signal == .accepted : isTrial && state != .running else {
+        return endsRefusal ? .accepted : nil
+      }
       (state, pauses, isKeyRefused) = (.running, 0, false)
       return .recovered
     case .failed:
@@ -128,6 +140,10 @@ struct ProviderGate {
       return nil
     case .paused(let reason, let duration): return pause(isTrial: isTrial, reason, for: duration, at: now)
     case .stopped(let reason): return stop(isTrial: isTrial, reason, at: now)
+    case .possiblyWrongKey(let reason):
+      if isTrial { postponeTrial(at: now) }
+      refusal = reason
+      return .refused(reason: reason)
     case .keyRefused(let reason):
       guard state == .running else { return nil }
       (state, isKeyRefused) = (.stopped(reason: reason), true)

@@ -1,4 +1,5 @@
 import ChatPrimitives
+import ChatService
 
 /// The lanes of the sender, each with its queues and the gate of its provider. A lane that is closed or full does not
 /// hold up the others.
@@ -60,8 +61,10 @@ struct PushLanes {
   /// The position of the oldest notification in memory. Reads every queue.
   var oldest: LogPosition? { lanes.compactMap(\.queues.oldest).min() }
   /// The states of the providers.
-  var states: [(provider: ProviderName, state: ProviderGate.State)] {
-    lanes.compactMap { lane in lane.provider.map { ($0, lane.gate.state) } }
+  var states: [PushProviderStatus] {
+    lanes.compactMap { lane in
+      lane.provider.map { PushProviderStatus($0, lane.gate.state, refusal: lane.gate.refusal) }
+    }
   }
   /// The providers that take no notifications now.
   var closed: Set<ProviderName> {

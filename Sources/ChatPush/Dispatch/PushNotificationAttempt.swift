@@ -83,6 +83,10 @@ extension PushDispatcher {
       return FinishedAttempt(.failed(reason: reason, retryAfter: retryAfter), from: provider, .failed)
     case .providerPaused(let reason, let duration):
       return FinishedAttempt(.refused(reason: reason), from: provider, .paused(reason: reason, for: duration))
+    case .possiblyWrongKey(let reason, let retryAfter):
+      return FinishedAttempt(
+        .failed(reason: reason, retryAfter: retryAfter), from: provider,
+        .possiblyWrongKey(reason: "refused: " + reason))
     case .keyRefused(let reason, let retryAfter):
       return FinishedAttempt(
         .failed(reason: reason, retryAfter: retryAfter), from: provider, .keyRefused(reason: reason))

@@ -34,7 +34,7 @@ final class KeyRefusals: Sendable {
     }
     guard let isProbablyWrong else { return .rejected(response: response) }
     let retryAfter = Duration.seconds(Self.retrySeconds)
-    guard isProbablyWrong else { return .failed(reason: "\(response); \(next)", retryAfter: retryAfter) }
+    guard isProbablyWrong else { return .possiblyWrongKey(reason: "\(response); \(next)", retryAfter: retryAfter) }
     let reason = "\(provider) responded with \(response) for \(Self.limit) devices, and has accepted no notification"
     return .keyRefused(reason: "\(reason); \(next)", retryAfter: retryAfter)
   }

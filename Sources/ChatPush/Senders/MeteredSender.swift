@@ -23,7 +23,7 @@ package struct MeteredSender: PushNotificationSender {
       case .delivered: self = .delivered
       case .tokenInvalid: self = .tokenInvalid
       case .rejected: self = .rejected
-      case .failed: self = .failed
+      case .failed, .possiblyWrongKey: self = .failed
       case .providerPaused: self = .providerPaused
       case .keyRefused, .providerStopped: self = .providerStopped
       }

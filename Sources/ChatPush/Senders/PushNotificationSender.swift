@@ -75,6 +75,9 @@ package enum SendResult: Sendable, Hashable {
   case failed(reason: String, retryAfter: Duration? = nil)
   /// The provider accepts no notifications for this time.
   case providerPaused(reason: String, for: Duration)
+  /// The provider refused the notification, perhaps because a key or a topic is wrong. The notification can be sent again after
+  /// `retryAfter`; until the provider accepts one, an operator should check what `reason` says.
+  case possiblyWrongKey(reason: String, retryAfter: Duration)
   /// The provider refused the server's key or topic for this device and for so many others that it is probably wrong. The
   /// notification can be sent again after `retryAfter`; an operator has to do what `reason` says.
   case keyRefused(reason: String, retryAfter: Duration)

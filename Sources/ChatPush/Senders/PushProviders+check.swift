@@ -41,8 +41,8 @@ extension PushProviders {
     switch await send(notification) {
     // What is wrong with the token is found only after the credentials were accepted.
     case .delivered, .tokenInvalid, .rejected: return nil
-    case .failed(let reason, _), .providerPaused(let reason, _), .keyRefused(let reason, _),
-      .providerStopped(let reason):
+    case .failed(let reason, _), .providerPaused(let reason, _), .possiblyWrongKey(let reason, _),
+      .keyRefused(let reason, _), .providerStopped(let reason):
       return reason
     }
   }

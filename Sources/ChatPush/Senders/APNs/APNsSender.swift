@@ -44,7 +44,7 @@ final class APNsSender: Sendable {
       case .notForTopic(let response):
         return refusals.result(
           of: response, from: "APNs", for: path,
-          next: "push.apns.topic must be the app's bundle ID")
+          next: "check push.apns.topic: it must be the app's bundle ID")
       case .tokenExpired:
         return .providerPaused(
           reason: "APNs responded with 403 ExpiredProviderToken; check the clock of this machine",

@@ -25,7 +25,7 @@ enum FCMResponse: Sendable, Hashable {
     case (_, "SENDER_ID_MISMATCH"): self = .otherProject(response: text)
     case (_, "THIRD_PARTY_AUTH_ERROR"):
       self = .result(
-        .failed(
+        .possiblyWrongKey(
           reason: "\(text); check the APNs key and the Web Push certificate in the Firebase console",
           retryAfter: retryAfter ?? .seconds(KeyRefusals.retrySeconds)))
     case (401, _): self = .unauthenticated(response: text)

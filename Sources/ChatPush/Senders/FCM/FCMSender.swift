@@ -38,7 +38,7 @@ final class FCMSender: Sendable {
       case .otherProject(let response):
         return refusals.result(
           of: response, from: "FCM", for: notification.token.token,
-          next: "push.fcm.keyFile must be the key file of the app's Firebase project")
+          next: "check push.fcm.keyFile: it must be the key file of the app's Firebase project")
       case .unauthenticated(let response):
         return .providerStopped(
           reason: "FCM responded with \(response), also to a new access token; check the account in push.fcm.keyFile")
