@@ -49,7 +49,8 @@ public struct PushDecision: Codable, Sendable, Hashable {
   public var outcome: String?
   /// With `abandoned`.
   public var outcomeReason: String?
-  /// What the provider responded, if the notification was not delivered.
+  /// What the provider responded, if the notification was not delivered. If it expired or its attempts are used up: why the
+  /// last attempt failed.
   public var response: String?
   /// When the outcome was recorded.
   public var recordedAt: Timestamp?

@@ -111,6 +111,28 @@ struct ProviderDispatchTests {
     }
   }
 
+  @Test("a notification that expires while it waits to be sent again shows the last response")
+  func expired() async throws {
+    let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
+    let now = Mutex(Script.time(LogPosition(1000)))
+    let sender = ScriptedSender(lanes: lanes) { notification, _ in
+      guard notification.token.provider == .apns else { return .delivered(response: "200") }
+      now.withLock { $0 = $0.adding(milliseconds: RetryPolicy.lifetimeMilliseconds) }
+      return .failed(reason: "500 " + String(repeating: "x", count: 100))
+    }
+    try await withPush(folder, log, sender, now: { now.withLock { $0 } }) {
+      let position = log.send(1)
+      try await eventually { log.outcomes.flatMap(\.outcomes).contains { $0.reason == .expired } }
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= position } ?? false }
+      #expect(
+        log.outcomes.flatMap(\.outcomes).filter { $0.device == bensPhone } == [
+          PushOutcome(
+            position: position, user: ben, device: bensPhone, result: .abandoned, reason: .expired,
+            response: "500 " + String(repeating: "x", count: 60))
+        ])
+    }
+  }
+
   @Test("a notification is not sent again before Retry-After")
   func retryAfter() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))

@@ -100,6 +100,29 @@ struct SilentNotificationSpecs {
     #expect(queues.count == 0 && queues.active == 0 && queues.freeCapacity == PerDeviceQueues.capacity)
   }
 
+  @Test("the last failure is known at the next attempt, and only then: not for the next notification")
+  func lastFailure() {
+    var queues = PerDeviceQueues()
+    #expect(queues.take([silent(1), alert(2)]) == [])
+    var now = start
+    // The alert goes before a silent notification that failed.
+    for row in [silent(1), alert(2)] {
+      #expect(queues.next(at: now) == .init(key: row.key, number: 1))
+      #expect(queues.retry(row.key, at: now + pause, failure: "500", now: now) == true)
+    }
+    now += pause
+    #expect(queues.next(at: now) == .init(key: alert(2).key, number: 2, lastFailure: "500"))
+    let long = String(repeating: "x", count: PushOutcome.responseBytes + 1)
+    #expect(queues.retry(alert(2).key, at: now, failure: long, now: now) == true)
+    #expect(queues.next(at: now)?.lastFailure == String(long.dropLast()))
+    #expect(queues.retry(alert(2).key, at: now, counts: false, now: now) == true, "nothing was sent")
+    #expect(queues.next(at: now)?.lastFailure == String(long.dropLast()))
+    queues.complete(alert(2).key, at: now)
+    #expect(queues.next(at: now) == .init(key: silent(1).key, number: 2, lastFailure: "500"))
+    queues.complete(silent(1).key, at: now)
+    #expect(queues.take([alert(3)]) == [] && queues.next(at: now) == .init(key: alert(3).key, number: 1))
+  }
+
   @Test("retries of silent ones use no more than half of the slots")
   func retriesLeaveRoom() {
     var queues = PerDeviceQueues(slots: 4)

@@ -8,7 +8,8 @@ import pytest
 from harness.client import Api, new_id
 from harness.command import audit, hansard, settle
 from harness.people import World
-from harness.push_outcomes import DELIVERED, arrives, attempts, becomes, comes_to, outcomes, provider
+from harness.push_outcomes import (
+    DELIVERED, arrives, attempts, becomes, comes_to, outcomes, provider, responses)
 from harness.push_phones import APNS, FCM, LONG_SESSIONS, SANDBOX, WEB_PUSH, Phone
 from harness.push_service import Reply
 from harness.shifted_clock import DAY, ShiftedClock
@@ -231,6 +232,33 @@ def test_a_notification_of_more_than_a_day_ago_is_not_sent(tmp_path, services):
         for phone in phones.values():
             assert arrives(services, phone, new).badge == 2
         assert len(services.arrivals()) == before + len(phones)
+    finally:
+        server.end()
+
+
+def test_an_expired_notification_shows_what_the_provider_responded_last(tmp_path, services):
+    clock = ShiftedClock(tmp_path)
+    # What each service responds, and how the log shows it.
+    hour = {"retry-after": "3600"}
+    failures = {
+        APNS: (services.apns.error("TooManyRequests", headers=hour), "429 TooManyRequests"),
+        FCM: (services.fcm.error("INTERNAL", headers=hour), "500 INTERNAL"), WEB_PUSH: (Reply(429, hour), "429")}
+    server = services.server(tmp_path / "data", clock.environment | LONG_SESSIONS).start()
+    try:
+        anna, _, phones, room = talking(server, services, *failures)
+        for kind, (reply, _) in failures.items():
+            services.all[kind].respond = lambda push, reply=reply: reply
+        old = anna.send(room, "old")
+        wait_until(lambda: all(attempts(services, phone, old) for phone in phones.values()), "not all are tried")
+        assert responses(server, old) == {phone.id: None for phone in phones.values()}, "they wait"
+        clock.shift(wall=DAY + 60, uptime=DAY + 60)
+        for service in services.all.values():
+            service.now, service.respond = lambda: time.time() + DAY + 60, lambda push: None
+        new = anna.send(room, "new")
+        for phone in phones.values():
+            arrives(services, phone, new)
+        comes_to(server, old, {phone: ("abandoned", "expired") for phone in phones.values()})
+        assert responses(server, old) == {phones[kind].id: shown for kind, (_, shown) in failures.items()}
     finally:
         server.end()
 

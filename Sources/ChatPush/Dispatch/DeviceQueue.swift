@@ -40,6 +40,8 @@ struct DeviceQueue {
   private(set) var current: PendingNotification?
   /// The number of attempts to send the current notification.
   var attempts = 0
+  /// Why the last attempt to send the current notification failed; nil if none did.
+  var lastFailure: String?
   /// Whether the current notification is being sent again.
   var isRetrying = false
   /// Whether the device waits until it may get a silent notification.
@@ -119,7 +121,7 @@ struct DeviceQueue {
       lastAlert = alert.position
       alerts.removeFirst()
     } else if silent != nil, let next = updates.popFirst() ?? roomChanges.popFirst() {
-      (current, attempts) = (next.pending, next.attempts)
+      (current, attempts, lastFailure) = (next.pending, next.attempts, next.lastFailure)
     }
     return current?.key
   }
@@ -128,7 +130,7 @@ struct DeviceQueue {
   /// - Returns: whether it is still needed; false if a newer one of its group waits.
   mutating func putBack() -> Bool {
     guard let pending = current, let group = pending.group else { return true }
-    let waiting = SilentQueue.Waiting(pending: pending, attempts: attempts)
+    let waiting = SilentQueue.Waiting(pending: pending, attempts: attempts, lastFailure: lastFailure)
     end()
     return group.kind == .roomChange ? roomChanges.putBack(waiting, group) : updates.putBack(waiting, group)
   }
@@ -137,6 +139,7 @@ struct DeviceQueue {
   mutating func end() {
     current = nil
     attempts = 0
+    lastFailure = nil
     hasOnlyCurrent = false
   }
 }
@@ -154,6 +157,8 @@ struct SilentQueue {
     let pending: PendingNotification
     /// How often it was sent.
     var attempts = 0
+    /// Why the last attempt failed; nil if none did.
+    var lastFailure: String?
   }
 
   private var groups: Deque<SilentGroup> = []

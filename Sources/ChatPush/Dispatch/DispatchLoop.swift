@@ -101,7 +101,8 @@ struct DispatchLoop {
     case .settled(let outcome, let reason, let response):
       if reason == .rejected { noteRejection(key, response) }
       lanes.complete(key, ticket, wasSent: wasSent, at: .now)
-      addOutcome(key, outcome, reason, response: response)
+      // A notification that expires was not sent again, so the last failure says why it was not delivered.
+      addOutcome(key, outcome, reason, response: reason == .expired ? attempt.lastFailure : response)
     case .alreadySettled: lanes.complete(key, ticket, wasSent: false, at: .now)
     case .failed(let reason, let retryAfter):
       guard number < RetryPolicy.attempts else {
@@ -117,24 +118,25 @@ struct DispatchLoop {
     case .postponed(let reason):
       attemptingDue = .now + .milliseconds(Self.pauseMilliseconds)
       let delay = RetryPolicy.delay(after: number, chance: .random(in: 0...1))
-      retry(attempt, ticket, after: delay, because: reason, counts: false)
+      retry(attempt, ticket, after: delay, because: reason, counts: false, wasSent: false)
     case .refused(let reason): retry(attempt, ticket, after: .zero, because: reason, counts: false)
     case .held:
       retry(
         attempt, ticket, after: .milliseconds(RetryPolicy.heldMilliseconds), because: "the provider is not available",
-        counts: false)
+        counts: false, wasSent: false)
     }
   }
 
   private mutating func retry(
     _ attempt: PerDeviceQueues.Attempt, _ ticket: PushLanes.Ticket, after delay: Duration, because reason: String,
-    counts: Bool = true
+    counts: Bool = true, wasSent: Bool = true
   ) {
     dispatcher.logger.debug(
       "a notification was not delivered; the server tries again",
       metadata: Self.metadata(attempt.key, ["attempt": "\(attempt.number)", "reason": "\(reason)"]))
     let now = Instant.now
-    if !lanes.retry(attempt.key, ticket, at: now + delay, counts: counts, now: now) {
+    let failure = wasSent ? reason : nil
+    if !lanes.retry(attempt.key, ticket, at: now + delay, counts: counts, failure: failure, now: now) {
       addOutcome(attempt.key, .abandoned, .replaced)
     }
   }

@@ -29,6 +29,9 @@ struct PerDeviceQueues {
     let key: PushNotificationKey
     /// The number of the attempt, from 1.
     let number: Int
+    /// Why the last attempt failed, such as what the provider responded; nil if none did. At most
+    /// `PushOutcome.responseBytes` long.
+    var lastFailure: String?
   }
 
   private struct DeviceKey: Hashable {
@@ -186,7 +189,7 @@ struct PerDeviceQueues {
     active += 1
     activeRetries += again == nil ? 0 : 1
     activeOfUser[device.user, default: 0] += 1
-    return Attempt(key: key, number: queues[device]?.attempts ?? 1)
+    return Attempt(key: key, number: queues[device]?.attempts ?? 1, lastFailure: queues[device]?.lastFailure)
   }
 
   /// The first queue whose user may have another attempt. Earlier queues are held back until an attempt of their user
@@ -221,13 +224,18 @@ struct PerDeviceQueues {
   }
 
   /// Call this when the notification was not delivered and has to be sent again, not before `due`.
-  /// - Parameter counts: whether it was sent, so that this counts as one of its attempts.
+  /// - Parameters:
+  ///   - counts: whether it was sent, so that this counts as one of its attempts.
+  ///   - failure: why the attempt failed; nil if nothing was sent.
   /// - Returns: false if it is silent and a newer one waits, so that it is not sent again.
-  mutating func retry(_ key: PushNotificationKey, at due: Instant, counts: Bool = true, now: Instant) -> Bool {
+  mutating func retry(
+    _ key: PushNotificationKey, at due: Instant, counts: Bool = true, failure: String? = nil, now: Instant
+  ) -> Bool {
     let device = DeviceKey(key)
     guard let current = queues[device]?.current, current.key == key else { return true }
     endAttempt(device)
     if !counts { queues[device]?.attempts -= 1 }
+    if let failure { queues[device]?.lastFailure = failure.beginning(ofBytes: PushOutcome.responseBytes) }
     guard current.group != nil else {
       if counts { count -= queues[device]?.keepOnlyCurrent() ?? 0 }
       // What may be sent at once goes to the end, so that a provider that refused it is tried with another device next.

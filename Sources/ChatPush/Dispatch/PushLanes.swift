@@ -190,11 +190,13 @@ struct PushLanes {
     lanes[ticket.lane].queues.complete(key, wasSent: wasSent, at: now)
   }
 
-  /// - Parameter counts: whether this counts as one of the notification's attempts.
+  /// - Parameters:
+  ///   - counts: whether this counts as one of the notification's attempts.
+  ///   - failure: why the attempt failed; nil if nothing was sent.
   /// - Returns: false if it is not sent again, because a newer silent one waits.
   mutating func retry(
-    _ key: PushNotificationKey, _ ticket: Ticket, at due: Instant, counts: Bool, now: Instant
+    _ key: PushNotificationKey, _ ticket: Ticket, at due: Instant, counts: Bool, failure: String? = nil, now: Instant
   ) -> Bool {
-    lanes[ticket.lane].queues.retry(key, at: due, counts: counts, now: now)
+    lanes[ticket.lane].queues.retry(key, at: due, counts: counts, failure: failure, now: now)
   }
 }

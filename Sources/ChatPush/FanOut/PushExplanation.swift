@@ -36,7 +36,7 @@ package struct PushExplanation: Sendable, Hashable {
   package struct Outcome: Sendable, Hashable {
     package var result: PushResult
     package var reason: PushAbandonment?
-    /// What the provider responded, if the notification was not delivered.
+    /// What the provider responded, if the notification was not delivered, or why its last attempt failed.
     package var response: String?
     /// When it was recorded, at most about a second after the provider's response.
     package var recorded: Timestamp
