@@ -233,6 +233,24 @@ private func company() -> Script {
     #expect(found == [.unreachable, .unreachable], "a removed device gets no notifications")
   }
 
+  @Test("an alert in quiet hours waits with the silent notifications, not with the other alerts")
+  func quietHours() throws {
+    var script = company()
+    script.baseline()
+    let (first, second) = (script.send(to: tea, by: anna), script.send(to: tea, by: anna))
+    let queue = try build(script.events)
+    try queue.write { try $0.execute(sql: "UPDATE outbox SET isQuiet = 1 WHERE position = ?", arguments: [first.value]) }
+    let (rows, alerts) = try queue.read { database in
+      (
+        try PushQueries(database).pending(after: .origin, limit: 100).filter { $0.key.device == bensPhone },
+        try PushQueries(database).alerts(of: bensPhone, of: ben, after: .origin, of: nil, limit: 100)
+      )
+    }
+    let group = SilentGroup(.message, isQuiet: true, room: tea, thread: nil, message: nil, clears: false)
+    #expect(group != nil && rows.map(\.key.position) == [first, second] && rows.map(\.group) == [group, nil])
+    #expect(alerts.map(\.position) == [second])
+  }
+
   @Test("two users may give their devices the same ID")
   func sharedDeviceID() throws {
     var script = company()

@@ -55,6 +55,7 @@ struct PushPayloadSpecs {
   func collapsing() {
     #expect(samplePayload(.alert(title: "", body: "")).collapseID == nil)
     #expect(samplePayload(.silent(setsBadge: true), kind: .update).collapseID == "update.\(tea)")
+    #expect(samplePayload(.silent(setsBadge: true), kind: .reply).collapseID == "reply.\(tea)", "an alert in quiet hours")
     #expect(samplePayload(.silent(setsBadge: false), kind: .roomChange).collapseID == "roomChange.\(tea)")
   }
 

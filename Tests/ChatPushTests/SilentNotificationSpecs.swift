@@ -22,6 +22,12 @@ struct SilentNotificationSpecs {
     return PendingNotification(alert(position).key, group)
   }
 
+  private func quiet(_ position: UInt64, _ kind: PushKind = .message, in room: RoomID = tea) -> PendingNotification {
+    let group = SilentGroup(
+      kind, isQuiet: true, room: room, thread: .numbered(position), message: .numbered(position), clears: false)
+    return PendingNotification(alert(position).key, group)
+  }
+
   private func positions(_ keys: [PushNotificationKey]) -> [UInt64] { keys.map(\.position.value) }
 
   @Test("a newer silent notification replaces an older one of its kind and room that was not sent yet")
@@ -65,6 +71,29 @@ struct SilentNotificationSpecs {
     #expect(queues.take([silent(4)]) == [])
     #expect(queues.next(at: start + pause) == nil, "the pause outlasts the queue")
     #expect(queues.next(at: start + pause * 2)?.key.position == LogPosition(4))
+  }
+
+  @Test("alerts in quiet hours are paced and replaced within their kind and room; other alerts do not wait for them")
+  func quietHours() {
+    var queues = PerDeviceQueues()
+    #expect(queues.take([quiet(1), quiet(2, .mention), quiet(3, in: cake), alert(4)]) == [])
+    #expect(positions(queues.take([quiet(5), silent(6)])) == [1], "not by an update")
+    #expect(queues.freeCapacity == PerDeviceQueues.capacity - 1, "they take no room from other alerts")
+    #expect(queues.next(at: start)?.key.position == LogPosition(4), "it is older than the one that replaced 1")
+    queues.complete(alert(4).key, at: start)
+    #expect(queues.next(at: start)?.key.position == LogPosition(5))
+    queues.complete(quiet(5).key, at: start)
+    #expect(queues.next(at: start + pause - .milliseconds(1)) == nil)
+    #expect(queues.take([alert(7)]) == [] && queues.next(at: start)?.key.position == LogPosition(7))
+    queues.complete(alert(7).key, at: start)
+    var sent: [UInt64] = []
+    for second in 1...3 {
+      while let next = queues.next(at: start + pause * second) {
+        sent.append(next.key.position.value)
+        queues.complete(next.key, at: start + pause * second)
+      }
+    }
+    #expect(sent == [2, 3, 6] && queues.count == 0)
   }
 
   @Test("a silent notification that was not sent starts no pause; a failed one is sent again when it is due")
@@ -286,5 +315,6 @@ struct SilentNotificationSpecs {
     #expect(groups.count == 8 && Set(groups.map(\.collapseID)).count == 8)
     #expect(groups.allSatisfy { $0.collapseID.utf8.count <= APNsRequest.collapseIDBytes })
     #expect(SilentGroup(.message, room: tea, thread: nil, message: nil, clears: false) == nil)
+    #expect(quiet(1).group?.collapseID == "message.\(tea)" && quiet(1).group == quiet(2).group)
   }
 }

@@ -9,6 +9,7 @@ from harness.people import World
 from harness.push_outcomes import abandoned, arrives, recorded_position
 from harness.push_phones import APNS, FCM, WEB_PUSH
 from harness.waiting import wait_until
+from test_push_preferences import PREFERENCES, quiet_now
 from test_push_providers import settled
 
 KINDS = (APNS, FCM, WEB_PUSH)
@@ -38,13 +39,29 @@ def test_a_burst_of_read_markers_becomes_one_update_each_second(notifying, servi
         last = arrives(services, phone, moved[-1])
         assert (last.badge, last.fields["clearedThrough"]) == (0, messages[-1]["id"])
     settled(notifying, moved[-1]["position"])
-    reasons = abandoned(notifying.data)
     for phone in phones:
-        updates = silent(services, phone)
-        assert all(later.time - earlier.time >= PAUSE_SECONDS for earlier, later in pairwise(updates))
-        replaced = {position for (position, _, id), reason in reasons.items() if (id, reason) == (phone.id, "replaced")}
-        assert replaced.isdisjoint(one.position for one in updates)
-        assert replaced | {one.position for one in updates} == {one["position"] for one in moved}
+        check_collapsed(notifying, phone, silent(services, phone), moved)
+
+
+def check_collapsed(server, phone, arrived: list, events: list[dict]) -> None:
+    """The device got at most one notification of the events each second, and the others were replaced."""
+    assert all(later.time - earlier.time >= PAUSE_SECONDS for earlier, later in pairwise(arrived))
+    replaced = {
+        position for (position, _, id), reason in abandoned(server.data).items() if (id, reason) == (phone.id, "replaced")}
+    assert replaced.isdisjoint(one.position for one in arrived)
+    assert replaced | {one.position for one in arrived} == {one["position"] for one in events}
+
+
+def test_a_burst_of_messages_in_quiet_hours_becomes_one_notification_each_second(notifying, services, people):
+    anna, ben, phones, room = people
+    ben.patch(PREFERENCES, {"quietHours": quiet_now()})
+    sent = [anna.send(room, f"{number}") for number in range(MESSAGES)]
+    for phone in phones:
+        last = arrives(services, phone, sent[-1])
+        assert (last.kind, last.title, last.badge) == ("message", None, MESSAGES)
+    settled(notifying, sent[-1]["position"])
+    for phone in phones:
+        check_collapsed(notifying, phone, services.delivered(phone.token), sent)
 
 
 def test_no_update_is_lost_that_clears_something_else(notifying, services, people):

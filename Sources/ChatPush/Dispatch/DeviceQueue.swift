@@ -33,7 +33,7 @@ struct DeviceQueue {
   private var hasOnlyCurrent = false
   /// The position of the last alert that became the current notification.
   private(set) var lastAlert = LogPosition.origin
-  /// Notifications of the kinds `sent` and `update`. They are sent before those of `roomChange`.
+  /// Notifications of the kinds `sent` and `update`, and alerts in quiet hours. They are sent before those of `roomChange`.
   private var updates = SilentQueue()
   private var roomChanges = SilentQueue()
   /// The notification that is being sent, or an alert that is to be sent again.

@@ -3,7 +3,8 @@ package import ChatPrimitives
 
 /// Silent notifications of which a device needs only the newest: those of one kind in one room. An `update` or a `sent`
 /// clears the notifications of a room, a thread or a deleted message, so each of these has a group of its own. An `update`
-/// that clears none of them must not replace one that does.
+/// that clears none of them must not replace one that does. An alert in quiet hours only sets the badge, so those of one kind in
+/// one room are a group too.
 package struct SilentGroup: Sendable, Hashable {
   package let kind: PushKind
   private let room: RoomID?
@@ -11,16 +12,19 @@ package struct SilentGroup: Sendable, Hashable {
   private let message: MessageID?
   private let clears: Bool
 
-  /// Nil for a kind that shows something.
+  /// Nil if the notification shows something.
   /// - Parameters:
+  ///   - isQuiet: whether an alert shows nothing, because of the user's quiet hours.
   ///   - thread: the root of the thread in which the user read or wrote.
   ///   - message: the message that the event is about.
   ///   - clears: whether the notification names a message up to which notifications are cleared.
-  package init?(_ kind: PushKind, room: RoomID?, thread: MessageID?, message: MessageID?, clears: Bool) {
-    guard kind.alert == nil else { return nil }
+  package init?(
+    _ kind: PushKind, isQuiet: Bool = false, room: RoomID?, thread: MessageID?, message: MessageID?, clears: Bool
+  ) {
+    guard kind.alert == nil || isQuiet else { return nil }
     self.kind = kind
     self.room = room
-    self.thread = kind == .roomChange ? nil : thread
+    self.thread = kind == .update || kind == .sent ? thread : nil
     // Of the updates, only those after a deletion name a message.
     self.message = kind == .update ? message : nil
     self.clears = kind == .update ? clears : true
@@ -31,9 +35,7 @@ package struct SilentGroup: Sendable, Hashable {
   var collapseID: String {
     if let message { return "\(kind.name).deleted.\(message)" }
     if let thread { return "\(kind.name).thread.\(thread)" }
-    return Self.collapseID(clears ? kind.name : "\(kind.name).other", of: room)
+    let name = clears ? kind.name : "\(kind.name).other"
+    return room.map { "\(name).\($0)" } ?? name
   }
-
-  /// The ID that all silent notifications of one name in one room share.
-  static func collapseID(_ name: String, of room: RoomID?) -> String { room.map { "\(name).\($0)" } ?? name }
 }

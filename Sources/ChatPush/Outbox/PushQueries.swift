@@ -24,7 +24,7 @@ package struct PushQueries: ReadModelQueries {
     try CachedStatement(
       database,
       """
-      SELECT outbox.position, userId, deviceId, kind, roomId, threadId, messageId, clearedThrough IS NOT NULL
+      SELECT outbox.position, userId, deviceId, kind, isQuiet, roomId, threadId, messageId, clearedThrough IS NOT NULL
       FROM outbox LEFT JOIN pushContent ON pushContent.position = outbox.position
       WHERE (outbox.position, userId, deviceId) > (?, ?, ?) AND provider BETWEEN ? AND ?
       ORDER BY outbox.position, userId, deviceId LIMIT ?
@@ -35,13 +35,14 @@ package struct PushQueries: ReadModelQueries {
       let key = try PushNotificationKey(position: row.position(), user: row.id(), device: row.id())
       let kind: PushKind = try row.choice()
       let group = try SilentGroup(
-        kind, room: row.optional { try $0.id() }, thread: row.optional { try $0.id() },
+        kind, isQuiet: row.number() != 0, room: row.optional { try $0.id() }, thread: row.optional { try $0.id() },
         message: row.optional { try $0.id() }, clears: row.optional { try $0.number() } == 1)
       return PendingNotification(key, group)
     }
   }
 
-  /// The next alerts of one device, in the order of their events.
+  /// The next alerts of one device, in the order of their events, without those in quiet hours, which wait like silent
+  /// notifications.
   func alerts(
     of device: DeviceID, of user: UserID, after position: LogPosition, of provider: ProviderName?, limit: Int
   ) throws -> [PushNotificationKey] {
@@ -49,7 +50,8 @@ package struct PushQueries: ReadModelQueries {
       database,
       """
       SELECT position FROM outbox
-      WHERE userId = ? AND deviceId = ? AND position > ? AND kind < \(PushKind.firstSilent) AND provider BETWEEN ? AND ?
+      WHERE userId = ? AND deviceId = ? AND position > ? AND kind < \(PushKind.firstSilent) AND isQuiet = 0
+        AND provider BETWEEN ? AND ?
       ORDER BY position LIMIT ?
       """
     ).all(user, device, position, Int64(provider?.rawValue ?? 0), Int64(provider?.rawValue ?? .max), limit) { row in

@@ -71,9 +71,9 @@ struct PushPayload: Sendable, Hashable {
     switch style {
     case .alert, .localizedAlert: nil
     case .silent:
-      SilentGroup(kind, room: room, thread: thread, message: message, clears: clearedThrough != nil)?.collapseID
-        // An alert in quiet hours.
-        ?? SilentGroup.collapseID(kind.name, of: room)
+      SilentGroup(
+        kind, isQuiet: kind.alert != nil, room: room, thread: thread, message: message, clears: clearedThrough != nil
+      )?.collapseID
     }
   }
 

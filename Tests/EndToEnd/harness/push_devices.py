@@ -109,4 +109,5 @@ class Devices:
     def _is_unnecessary(self, position: int, name: str) -> bool:
         """Whether a later silent notification replaced this one, or the user has read the message."""
         row = explained(self.server, {"position": position})[self.phones[name].id]
-        return row.get("outcomeReason") == ("replaced" if row["kind"] in SILENT else "already_read")
+        reasons = {"replaced"} if row["kind"] in SILENT or row["quiet"] else set()
+        return row.get("outcomeReason") in reasons | (set() if row["kind"] in SILENT else {"already_read"})
