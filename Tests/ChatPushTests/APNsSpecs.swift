@@ -155,7 +155,7 @@ enum Expected: Sendable, Hashable {
       case .rejected: .rejected
       case .failed: .failed
       case .possiblyWrongKey: .unclear
-      case .providerPaused: .paused
+      case .providerPaused, .originPaused, .held: .paused
       case .keyRefused, .providerStopped: .stopped
       }
   }

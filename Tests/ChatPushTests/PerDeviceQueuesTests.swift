@@ -60,6 +60,27 @@ import Testing
       queues.next(at: start + .seconds(2)) == .init(key: key(2), number: 1), "attempts are counted by notification")
   }
 
+  @Test("a device that has to wait keeps only one alert in memory, whether or not anything was sent", arguments: [true, false])
+  func waitingDevice(counts: Bool) {
+    var queues = PerDeviceQueues()
+    take([key(1), key(2), key(3)], into: &queues)
+    #expect(queues.next(at: start)?.key == key(1))
+    _ = queues.retry(key(1), at: start + .seconds(2), counts: counts, now: start)
+    #expect(queues.count == 1 && queues.next(at: start + .seconds(2))?.key == key(1))
+    queues.complete(key(1), at: start)
+    read([key(2), key(3)], into: &queues)
+    #expect(queues.count == 2 && queues.next(at: start)?.key == key(2))
+  }
+
+  @Test("a provider that refuses a notification at once does not change what is in memory")
+  func refused() {
+    var queues = PerDeviceQueues()
+    take([key(1), key(2)], into: &queues)
+    #expect(queues.next(at: start)?.key == key(1))
+    _ = queues.retry(key(1), at: start, counts: false, now: start)
+    #expect(queues.count == 2)
+  }
+
   /// Responds to the only request for alerts that were left in the outbox.
   private func read(_ left: [PushNotificationKey], into queues: inout PerDeviceQueues) {
     let requests = queues.alertsNeeded(2)

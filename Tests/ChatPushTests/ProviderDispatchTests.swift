@@ -151,6 +151,21 @@ struct ProviderDispatchTests {
     }
   }
 
+  @Test("a notification that was held uses up no attempts")
+  func held() async throws {
+    let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
+    let sender = ScriptedSender(lanes: lanes) { notification, attempt in
+      notification.token.provider == .apns && attempt <= RetryPolicy.attempts
+        ? .held(reason: "a pause", for: .milliseconds(1)) : .delivered(response: "200")
+    }
+    try await withPush(folder, log, sender) {
+      let position = log.send(1)
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= position } ?? false }
+      #expect(log.outcomes.flatMap(\.outcomes).allSatisfy { $0.result == .delivered })
+      #expect(sender.sent.count { $0.key.device == bensPhone } == RetryPolicy.attempts + 1)
+    }
+  }
+
   @Test("a device that changes its provider is notified through the new one, but not while that is stopped")
   func changedProvider() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))

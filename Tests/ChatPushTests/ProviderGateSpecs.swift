@@ -112,6 +112,13 @@ struct ProviderGateSpecs {
     #expect(gate.end(isTrial: false, .accepted, at: start) == nil, "reported once")
   }
 
+  @Test("a pause of one of its services is reported and closes nothing")
+  func originPaused() {
+    var gate = ProviderGate()
+    #expect(gate.end(isTrial: false, .originPaused(reason: "503"), at: start) == .originPaused(reason: "503"))
+    #expect(gate.state == .running && gate.refusal == nil && gate.opening(at: start) == .open)
+  }
+
   @Test("a trial that is refused like that does not end a pause")
   func refusedTrial() {
     var gate = ProviderGate()

@@ -243,6 +243,35 @@ def test_a_push_service_that_fails_delays_no_other(notifying, services):
     assert outcomes(notifying, sent[0])[failing.id] == ("waiting", None)
 
 
+def test_a_push_service_that_asks_for_a_pause_gets_nothing_meanwhile_and_delays_no_other(notifying, services):
+    anna, (first, elsewhere), room = browsers(notifying, services)
+    services.browsers.respond = lambda push: (
+        Reply(503, {"retry-after": "3600"}) if push.endpoint.startswith(f"https://{FIREFOX}/") else None)
+    sent = anna.send(room, "the pause begins")
+    wait_until(lambda: f"https://{FIREFOX} responded with 503" in notifying.tail(), "the server's log does not say it")
+    second = services.phone(first.owner, WEB_PUSH, 0)
+    later = [anna.send(room, f"{number}") for number in range(5)]
+    arrives(services, elsewhere, later[-1])
+    # The second browser of the paused service was not tried, and the first one not again.
+    assert len(services.arrivals(first.token)) == 1 and services.arrivals(second.token) == []
+    for event, phone in ((sent, first), (later[0], first), (later[0], second)):
+        assert outcomes(notifying, event)[phone.id] == ("waiting", None)
+    assert provider(notifying, "webPush") == {"name": "webPush", "state": "running", "detail": None}
+
+
+def test_after_the_pause_of_a_push_service_everything_arrives(notifying, services):
+    anna, (first, _), room = browsers(notifying, services)
+    planned = [Reply(503, {"retry-after": "1"})]
+    services.browsers.respond = lambda push: (
+        planned.pop() if planned and push.endpoint.startswith(f"https://{FIREFOX}/") else None)
+    phones = [first, *(services.phone(first.owner, WEB_PUSH, 0) for _ in range(3))]
+    sent = [anna.send(room, f"{number}") for number in range(5)]
+    for event in sent:
+        comes_to(notifying, event, {phone: DELIVERED for phone in phones})
+    for phone in phones:
+        assert [one.position for one in services.delivered(phone.token)] == [event["position"] for event in sent]
+
+
 # MARK: Internal addresses
 
 

@@ -27,6 +27,7 @@ struct DispatchLoop {
   private enum Warning: Hashable {
     case rejection
     case refusal(ProviderName)
+    case originPause
   }
 
   private let dispatcher: PushDispatcher
@@ -120,10 +121,8 @@ struct DispatchLoop {
       let delay = RetryPolicy.delay(after: number, chance: .random(in: 0...1))
       retry(attempt, ticket, after: delay, because: reason, counts: false, wasSent: false)
     case .refused(let reason): retry(attempt, ticket, after: .zero, because: reason, counts: false)
-    case .held:
-      retry(
-        attempt, ticket, after: .milliseconds(RetryPolicy.heldMilliseconds), because: "the provider is not available",
-        counts: false, wasSent: false)
+    case .held(let reason, let duration):
+      retry(attempt, ticket, after: duration, because: reason, counts: false, wasSent: false)
     }
   }
 
@@ -166,6 +165,11 @@ struct DispatchLoop {
       guard mayLog(.refusal(provider)) else { return }
       dispatcher.logger.warning(
         "a push provider refused a notification, which the server keeps; more are not logged for a minute",
+        metadata: ["provider": "\(provider.name)", "reason": "\(reason)"])
+    case .originPaused(let reason):
+      guard mayLog(.originPause) else { return }
+      dispatcher.logger.warning(
+        "a push service is paused and its notifications wait; more are not logged for a minute",
         metadata: ["provider": "\(provider.name)", "reason": "\(reason)"])
     case .accepted: break
     }

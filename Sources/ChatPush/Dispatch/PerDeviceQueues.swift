@@ -237,7 +237,7 @@ struct PerDeviceQueues {
     if !counts { queues[device]?.attempts -= 1 }
     if let failure { queues[device]?.lastFailure = failure.beginning(ofBytes: PushOutcome.responseBytes) }
     guard current.group != nil else {
-      if counts { count -= queues[device]?.keepOnlyCurrent() ?? 0 }
+      if counts || due > now { count -= queues[device]?.keepOnlyCurrent() ?? 0 }
       // What may be sent at once goes to the end, so that a provider that refused it is tried with another device next.
       if due <= now { ready.append(device) } else { resting.add(device, due: due) }
       return true

@@ -46,6 +46,8 @@ struct ProviderGate {
     case stopped(reason: String)
     /// The provider refused the notification, perhaps because a key or a topic is wrong.
     case possiblyWrongKey(reason: String)
+    /// One of the provider's services asked for a pause.
+    case originPaused(reason: String)
     /// The provider refused the key for so many devices that the key is probably wrong.
     case keyRefused(reason: String)
   }
@@ -57,6 +59,8 @@ struct ProviderGate {
     case recovered
     /// A notification was refused, perhaps because a key or a topic is wrong. The state does not change.
     case refused(reason: String)
+    /// One of the provider's services asked for a pause. The state does not change.
+    case originPaused(reason: String)
     /// A notification was accepted after such a refusal.
     case accepted
   }
@@ -144,6 +148,9 @@ struct ProviderGate {
       if isTrial { postponeTrial(at: now) }
       refusal = reason
       return .refused(reason: reason)
+    case .originPaused(let reason):
+      if isTrial { postponeTrial(at: now) }
+      return .originPaused(reason: reason)
     case .keyRefused(let reason):
       guard state == .running else { return nil }
       (state, isKeyRefused) = (.stopped(reason: reason), true)

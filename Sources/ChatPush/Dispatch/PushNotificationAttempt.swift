@@ -12,8 +12,8 @@ enum AttemptResult: Sendable, Hashable {
   case failed(reason: String, retryAfter: Duration? = nil)
   /// The provider accepts no notifications now, so this does not count as an attempt.
   case refused(reason: String)
-  /// The device changed its provider, and the new one accepts no notifications now; nothing was sent.
-  case held
+  /// The provider or the service of the device accepts no notifications for this time; nothing was sent.
+  case held(reason: String, for: Duration)
   /// The outbox cannot be read, or has not applied all durable events; nothing was sent.
   case postponed(reason: String)
 }
@@ -63,7 +63,11 @@ extension PushDispatcher {
         return FinishedAttempt(.settled(.abandoned, .roomOpen))
       }
       let provider = ProviderName(ready.token.provider, ready.apnsEnvironment)
-      if lane != nil, provider != lane, closed.contains(provider) { return FinishedAttempt(.held) }
+      if lane != nil, provider != lane, closed.contains(provider) {
+        // The device changed its provider.
+        return FinishedAttempt(
+          .held(reason: "the provider is not available", for: .milliseconds(RetryPolicy.heldMilliseconds)))
+      }
       let notification = PushNotification(
         key: key, deliveryKey: key.deliveryKey(logIdentity: logIdentity), token: ready.token, content: ready.content,
         delivery: ready.delivery, badge: ready.badge, apnsEnvironment: ready.apnsEnvironment, language: ready.language)
@@ -81,6 +85,11 @@ extension PushDispatcher {
       return FinishedAttempt(.settled(.abandoned, .rejected, response: response), from: provider, .reached)
     case .failed(let reason, let retryAfter):
       return FinishedAttempt(.failed(reason: reason, retryAfter: retryAfter), from: provider, .failed)
+    case .originPaused(let origin, let response, let duration):
+      return FinishedAttempt(
+        .failed(reason: response, retryAfter: duration), from: provider,
+        .originPaused(reason: "\(origin) responded with \(response)"))
+    case .held(let reason, let duration): return FinishedAttempt(.held(reason: reason, for: duration))
     case .providerPaused(let reason, let duration):
       return FinishedAttempt(.refused(reason: reason), from: provider, .paused(reason: reason, for: duration))
     case .possiblyWrongKey(let reason, let retryAfter):

@@ -9,7 +9,7 @@ package struct MeteredSender: PushNotificationSender {
     let time: Timer
   }
 
-  /// The results as they are counted.
+  /// The results as they are counted. A notification that was held was not sent.
   private enum Result: String, CaseIterable {
     case delivered
     case tokenInvalid = "token_invalid"
@@ -18,12 +18,13 @@ package struct MeteredSender: PushNotificationSender {
     case providerPaused = "provider_paused"
     case providerStopped = "provider_stopped"
 
-    init(_ result: SendResult) {
+    init?(_ result: SendResult) {
       switch result {
       case .delivered: self = .delivered
       case .tokenInvalid: self = .tokenInvalid
       case .rejected: self = .rejected
-      case .failed, .possiblyWrongKey: self = .failed
+      case .failed, .possiblyWrongKey, .originPaused: self = .failed
+      case .held: return nil
       case .providerPaused: self = .providerPaused
       case .keyRefused, .providerStopped: self = .providerStopped
       }
@@ -54,9 +55,10 @@ package struct MeteredSender: PushNotificationSender {
   package func send(_ notification: PushNotification) async -> SendResult {
     let start = ContinuousClock.now
     let result = await sender.send(notification)
+    guard let counted = Result(result) else { return result }
     let meters = meters[ProviderName(notification.token.provider, notification.apnsEnvironment)]
     meters?.time.record(since: start)
-    meters?.attempts[Result(result)]?.increment()
+    meters?.attempts[counted]?.increment()
     return result
   }
 

@@ -73,6 +73,10 @@ package enum SendResult: Sendable, Hashable {
   case rejected(response: String)
   /// As far as is known, it was not delivered. It can be sent again, but not before `retryAfter`.
   case failed(reason: String, retryAfter: Duration? = nil)
+  /// One of the provider's services, at `origin`, asked for a pause. The notification can be sent again after it.
+  case originPaused(origin: String, response: String, for: Duration)
+  /// Nothing was sent, because the service of this device asked for a pause before. The notification can be sent after it.
+  case held(reason: String, for: Duration)
   /// The provider accepts no notifications for this time.
   case providerPaused(reason: String, for: Duration)
   /// The provider refused the notification, perhaps because a key or a topic is wrong. The notification can be sent again after

@@ -42,7 +42,7 @@ extension PushProviders {
     // What is wrong with the token is found only after the credentials were accepted.
     case .delivered, .tokenInvalid, .rejected: return nil
     case .failed(let reason, _), .providerPaused(let reason, _), .possiblyWrongKey(let reason, _),
-      .keyRefused(let reason, _), .providerStopped(let reason):
+      .keyRefused(let reason, _), .providerStopped(let reason), .held(let reason, _), .originPaused(_, let reason, _):
       return reason
     }
   }

@@ -10,6 +10,8 @@ enum WebPushRequest {
   static let acceptedStatuses: Range<UInt> = 200..<300
   /// The statuses with which a push service refuses the server's key (RFC 8292, section 4.2).
   static let refusedKeyStatuses: [UInt] = [401, 403]
+  /// The status with which a push service can ask for a pause, with `Retry-After`.
+  static let unavailableStatus: UInt = 503
   /// The delay after a 429 without `Retry-After`, in seconds.
   private static let tooManySeconds: Int64 = 60
 
@@ -41,7 +43,8 @@ enum WebPushRequest {
     }
   }
 
-  /// What a response means (RFC 8030, section 5; RFC 8292, section 4), except for `refusedKeyStatuses`: see `KeyRefusals`.
+  /// What a response means (RFC 8030, section 5; RFC 8292, section 4), except for
+  /// `refusedKeyStatuses` (see `KeyRefusals`) and a request for a pause (see `OriginPauses`).
   static func result(_ response: ProviderClient.Response) -> SendResult {
     let text = String(response.status)
     return switch response.status {

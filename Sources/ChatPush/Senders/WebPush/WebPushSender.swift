@@ -8,6 +8,7 @@ final class WebPushSender: Sendable {
   private let targets: WebPushTargets
   private let tokens: VAPIDTokens
   private let refusals = KeyRefusals()
+  private let pauses = OriginPauses()
   private let client: ProviderClient
   private let now: @Sendable () -> Timestamp
 
@@ -25,13 +26,18 @@ final class WebPushSender: Sendable {
     guard let target = targets.target(of: notification.token.token) else {
       return .tokenInvalid(response: "not a subscription at a host of push.webPush.hosts")
     }
+    let isTrial: Bool
+    switch pauses.opening(of: target.origin) {
+    case .open(let trial): isTrial = trial
+    case .closed(let duration): return .held(reason: "\(target.origin) asked for a pause", for: duration)
+    }
     do {
       guard let content = WebPushRequest.content(payload) else { return .rejected(response: "too large") }
       let authorization = try await tokens.authorization(for: target.origin)
       let headers = WebPushRequest.headers(payload, authorization: authorization, at: now())
       let response = try await client.post(
         target.address, headers, try WebPushEncryption.encrypt(content, for: target))
-      return result(of: response, for: target)
+      return result(of: response, for: target, isTrial: isTrial)
     } catch let error as ProviderUnreachable {
       // The provider is not paused, because browsers have several push services and the others may work.
       return .failed(reason: "no connection: \(error.reason)")
@@ -40,7 +46,14 @@ final class WebPushSender: Sendable {
     }
   }
 
-  private func result(of response: ProviderClient.Response, for target: WebPushTarget) -> SendResult {
+  private func result(
+    of response: ProviderClient.Response, for target: WebPushTarget, isTrial: Bool
+  ) -> SendResult {
+    if response.status == WebPushRequest.unavailableStatus, let retryAfter = response.retryAfter {
+      let pause = pauses.pause(target.origin, for: retryAfter, isTrial: isTrial)
+      return .originPaused(origin: target.origin, response: String(response.status), for: pause)
+    }
+    if isTrial { pauses.end(target.origin) }
     if WebPushRequest.acceptedStatuses.contains(response.status) { refusals.noteAccepted() }
     guard WebPushRequest.refusedKeyStatuses.contains(response.status) else { return WebPushRequest.result(response) }
     return refusals.result(
