@@ -40,12 +40,16 @@ public struct PushDecision: Codable, Sendable, Hashable {
   public var reason: String?
   /// With `notify`: through which provider, `apns`, `apnsSandbox`, `fcm` or `webPush`.
   public var provider: String?
-  /// With `notify`: what was sent.
+  /// With `notify`: the kind that was decided on.
   public var kind: String?
+  /// With `notify`: whether the alert shows nothing, because of the user's quiet hours.
   public var quiet: Bool?
+  /// With `notify`: whether the notification may have texts. If previews were switched off before it was sent, it has none.
   public var preview: Bool?
+  /// With `notify`: the badge right after the event. The notification has the badge of when it is sent.
   public var badge: Int?
-  /// With `notify`, if push was on: `waiting`, `delivered`, `token_invalid` or `abandoned`.
+  /// With `notify`, if push was on: `waiting`, `delivered` (the provider responded with 200, or another 2xx), `token_invalid`
+  /// or `abandoned`.
   public var outcome: String?
   /// With `abandoned`.
   public var outcomeReason: String?

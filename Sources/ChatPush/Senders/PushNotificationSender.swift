@@ -65,7 +65,7 @@ package enum ProviderName: UInt8, Sendable, Hashable, CaseIterable {
 
 /// The result of sending one notification. Responses and reasons are for operators, and contain no token.
 package enum SendResult: Sendable, Hashable {
-  /// `response` is what the provider responded, such as "200".
+  /// The provider accepted it. `response` is what it responded, such as "200", which is not recorded: `delivered` implies it.
   case delivered(response: String)
   /// The provider reported that the token is permanently invalid.
   case tokenInvalid(response: String)
