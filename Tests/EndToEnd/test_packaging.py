@@ -48,3 +48,10 @@ def test_the_page_names_what_the_package_contains():
     for name in ("/usr/bin/hansard", "/etc/hansard/hansard.json", "/var/lib/hansard", "Tools/packaging/Containerfile"):
         assert f"`{name}`" in page
     assert "StateDirectory=hansard\n" in unit
+
+
+@pytest.mark.parametrize("file", [DOCS / "operating.md", PARTS / "Containerfile"], ids=["page", "Containerfile"])
+def test_the_shown_container_starts_again_after_a_failure_of_the_event_log(file):
+    (command,) = re.findall(r"podman run .*", file.read_text())
+    # The server ends with an error then, because the settings of the package have `storage.exitAfterFailure`.
+    assert " --restart on-failure " in command
