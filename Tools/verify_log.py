@@ -1279,8 +1279,8 @@ def check_heads(verifier, stored, kept):
 def verify_data(arguments, key, kept):
     """Verifies the log of a data directory. Returns what to print."""
     if lz4 is None:
-        raise CannotRun("the package lz4 is missing: python3 -m venv v && v/bin/pip install lz4==4.4.5, "
-                        "then v/bin/python " + sys.argv[0])
+        raise CannotRun("the package lz4 is missing: apt install python3-lz4, or "
+                        "python3 -m venv v && v/bin/pip install lz4==4.4.5, then v/bin/python " + sys.argv[0])
     folder = arguments.data / "log"
     if not folder.is_dir():
         raise CannotRun(f"{folder} is not a directory: pass the data directory of a server to --data")

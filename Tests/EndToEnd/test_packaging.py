@@ -9,6 +9,7 @@ import pytest
 from harness.people import World
 from harness.places import DOCS, ROOT
 from harness.server import Server
+from test_document_links import broken
 
 PARTS = ROOT / "Tools" / "packaging"
 # From 0 (nothing can be done to the system) to 100, as `systemd-analyze security` rates it.
@@ -45,9 +46,24 @@ def test_the_page_names_what_the_package_contains():
     page = (DOCS / "operating.md").read_text()
     unit = (PARTS / "hansard.service").read_text()
     assert re.search(r"^ExecStart=(\S+)", unit, re.MULTILINE)[1] == "/usr/bin/hansard"
-    for name in ("/usr/bin/hansard", "/etc/hansard/hansard.json", "/var/lib/hansard", "Tools/packaging/Containerfile"):
+    for name in (
+        "/usr/bin/hansard", "/etc/hansard/hansard.json", "/var/lib/hansard", "/usr/share/hansard/verify_log.py",
+        "/usr/share/doc/hansard", "Tools/packaging/Containerfile",
+    ):
         assert f"`{name}`" in page
     assert "StateDirectory=hansard\n" in unit
+
+
+def test_links_in_the_pages_of_the_package_have_targets(tmp_path):
+    """README.md is in the same folder as the pages there, and what is not packaged does not exist."""
+    subprocess.run(
+        ["bash", "-euo", "pipefail", "-c",
+         'source Tools/lib/setup.sh; source Tools/lib/documentation.sh; stage_documentation "$1"', "stage",
+         tmp_path / "hansard"], cwd=ROOT, check=True)
+    pages = sorted((tmp_path / "hansard").rglob("*.md"))
+    assert len(pages) == 1 + len(list(DOCS.rglob("*.md")))
+    wrong = {page.name: links for page in pages if (links := broken(page, page.read_text()))}
+    assert wrong == {}
 
 
 @pytest.mark.parametrize("file", [DOCS / "operating.md", PARTS / "Containerfile"], ids=["page", "Containerfile"])

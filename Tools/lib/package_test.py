@@ -23,6 +23,8 @@ WAIT_SECONDS = 120
 PORT = 8080
 DATA = "/var/lib/hansard"
 SETTINGS = "/etc/hansard/hansard.json"
+VERIFIER = "/usr/share/hansard/verify_log.py"
+COPYRIGHT = "/usr/share/doc/hansard/copyright"
 # From 0 (nothing can be done to the system) to 100; see systemd-analyze(1).
 MAXIMUM_EXPOSURE = 20
 PASSWORD = "correct horse battery"
@@ -246,9 +248,9 @@ def test(tree: Tree, package: pathlib.Path, later: pathlib.Path) -> None:
     for path, name in ((package, "first.deb"), (later, "later.deb")):
         shutil.copy(path, tree.folder / "root" / name)
     # The booted tree has no network.
-    tree.inside("apt-get", "install", "--yes", "--download-only", "/root/first.deb", "procps")
+    tree.inside("apt-get", "install", "--yes", "--download-only", "/root/first.deb", "procps", "python3-lz4")
     tree.boot()
-    tree.run("apt-get", "install", "--yes", "procps")
+    tree.run("apt-get", "install", "--yes", "procps", "python3-lz4")
     step("a new Debian tree boots")
 
     tree.run("apt-get", "install", "--yes", "/root/first.deb")
@@ -259,6 +261,9 @@ def test(tree: Tree, package: pathlib.Path, later: pathlib.Path) -> None:
     client.thumbnail()
     client.read()
     step("clients write and read, and images have thumbnails")
+    tree.run("runuser", "-u", "hansard", "--", VERIFIER, "--data", DATA)
+    require((tree.folder / COPYRIGHT[1:]).is_file(), "the package does not say who has the copyright")
+    step("the verifier of the package finds the log intact")
 
     settings, before = change_settings(tree), tree.process_of_service()
     tree.run("apt-get", "install", "--yes", "/root/later.deb")
