@@ -130,4 +130,30 @@ struct FindingTests {
     script.add(.workspace(guild, .members(.left(anna))), actor: anna)
     #expect(try sharing() == ([], true))
   }
+  @Test("a guest of a workspace knows nobody in it, and the members know the guest")
+  func guests() throws {
+    var script = registered("anna", "guest")
+    let guest = UserID.numbered(2)
+    script.add(.workspace(guild, .lifecycle(.created(WorkspaceCreation(name: "guild", creator: anna)))), actor: anna)
+    for (member, role) in [(anna, WorkspaceRole.owner), (guest, .guest)] {
+      script.add(.workspace(guild, .members(.joined(member, role: role, by: .service))), actor: member)
+    }
+    func expect(guestKnowsAnna: Bool) throws {
+      try build(RoomsProjection.self, script.events).read { (database) throws in
+        let queries = RoomsQueries(database)
+        for (user, other, isKnown) in [(anna, guest, true), (guest, anna, guestKnowsAnna)] {
+          let expected = isKnown ? [other] : []
+          #expect(try queries.acquaintances(of: user, limit: 100) == Set(expected))
+          #expect(try queries.sharing(with: user, among: [other], limit: 1, examining: 100).found == expected)
+        }
+      }
+    }
+    try expect(guestKnowsAnna: false)
+    script.add(.workspace(guild, .members(.roleChanged(guest, .member))), actor: anna)
+    try expect(guestKnowsAnna: true)
+    script.add(.workspace(guild, .members(.roleChanged(guest, .guest))), actor: anna)
+    script.create(tea, by: anna)
+    script.room(tea, .members(.added(guest, role: .member)), by: anna)
+    try expect(guestKnowsAnna: true)
+  }
 }

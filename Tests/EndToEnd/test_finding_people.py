@@ -11,6 +11,9 @@ from harness.people import PASSWORD, Person
 LIMIT = 50
 NICKNAME_BYTES = 128
 EMAIL_BYTES = 254
+# The members that one request adds to a new room, and the members of a user's rooms that a search looks at.
+MEMBERS_ADDED = 100
+ACQUAINTANCES = 2000
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +71,31 @@ def test_users_who_share_a_workspace_are_found_until_it_is_deleted(world):
     anna.delete(office.path)
     for name, value in ways.items():
         assert found(anna, **{name: value}) == []
+
+
+@pytest.mark.parametrize("knows_many", [False, True])
+def test_a_guest_of_a_workspace_finds_nobody_in_it_until_they_share_a_room(world, knows_many):
+    """A user who knows many is searched for in another way, by nickname."""
+    ben, ways_to_ben = with_everything(world, f"Ben {new_id()}")
+    guest, ways_to_guest = with_everything(world, f"Guest {new_id()}")
+    if knows_many:
+        get_to_know_many(world, guest)
+    office = ben.workspace()
+    office.take_in(world, guest, "guest")
+    guest.refused("forbidden", "GET", f"{office.path}/members")
+    for name in ways_to_ben:
+        assert found(guest, **{name: ways_to_ben[name]}) == [], name
+        assert found(ben, **{name: ways_to_guest[name]}) == [guest.id], name
+    ben.put(f"{ben.channel(office).path}/members/{guest.id}")
+    for name, value in ways_to_ben.items():
+        assert found(guest, **{name: value}) == [ben.id], name
+
+
+def get_to_know_many(world, user: Person) -> None:
+    """The user gets rooms whose members together are more than those that are all looked at."""
+    others = [world.admin.post("/v1/accounts", {"id": new_id(), "nickname": "Other"})["id"] for _ in range(MEMBERS_ADDED)]
+    for _ in range(ACQUAINTANCES // MEMBERS_ADDED + 1):
+        user.post("/v1/rooms", {"id": new_id(), "name": "Tea", "memberIds": others})
 
 
 def test_a_deleted_room_is_not_shared(world):

@@ -1,8 +1,9 @@
+import ChatDomain
 package import ChatPrimitives
 
 /// The rooms and workspaces that users share.
 extension RoomsQueries {
-  /// The other members of the user's rooms and workspaces.
+  /// The other members of the user's rooms and workspaces, except workspaces in which the user is a guest.
   /// - Parameter limit: the most memberships that are read.
   /// - Returns: nil if there are more memberships, or the user has joined more rooms or workspaces than are compared.
   package func acquaintances(of user: UserID, limit: Int) throws -> Set<UserID>? {
@@ -17,8 +18,9 @@ extension RoomsQueries {
     return found
   }
 
-  /// Those of `others` who share a room or a workspace with the user, in the same order. Only the rooms and workspaces
-  /// that each user joined last are compared: at most `Limits.spacesComparedBySearch`.
+  /// Those of `others` who share a room or a workspace with the user, in the same order. A workspace in which the user is
+  /// a guest does not count, but one in which the other is a guest does. Only the rooms and workspaces that each user
+  /// joined last are compared: at most `Limits.spacesComparedBySearch`.
   /// - Parameters:
   ///   - limit: ends the search when so many were found.
   ///   - mostExamined: the memberships of `others` that are read. The search ends when there were more.
@@ -39,7 +41,7 @@ extension RoomsQueries {
   private struct SharedSpaces {
     var rooms: Set<RoomID>
     var workspaces: Set<WorkspaceID>
-    /// Whether the user is in no others.
+    /// Whether no others of the user were left unread.
     var isComplete: Bool
   }
 
@@ -50,8 +52,13 @@ extension RoomsQueries {
     SELECT workspaceId FROM workspaceMember INDEXED BY workspaceMember_by_user WHERE userId = ?
     ORDER BY joinedPosition DESC LIMIT ?
     """
+  private static let latestWorkspacesAndRoles = """
+    SELECT workspaceId, role FROM workspaceMember INDEXED BY workspaceMember_by_user WHERE userId = ?
+    ORDER BY joinedPosition DESC LIMIT ?
+    """
 
-  /// Without those that were deleted, whose members can still have rows.
+  /// The rooms and workspaces whose members the user may see. Without workspaces in which the user is a guest: guests see
+  /// only who is in their rooms. Without those that were deleted, whose members can still have rows.
   private func sharedSpaces(of user: UserID) throws -> SharedSpaces {
     let isRoom = try CachedStatement(database, "SELECT 1 FROM room WHERE id = ?")
     let isWorkspace = try CachedStatement(
@@ -59,12 +66,14 @@ extension RoomsQueries {
     let rooms = try CachedStatement(database, Self.latestRooms).all(user, Limits.spacesComparedBySearch) {
       try $0.id(RoomID.self)
     }
-    let workspaces = try CachedStatement(database, Self.latestWorkspaces).all(user, Limits.spacesComparedBySearch) {
-      try $0.id(WorkspaceID.self)
-    }
+    let workspaces = try CachedStatement(database, Self.latestWorkspacesAndRoles)
+      .all(user, Limits.spacesComparedBySearch) {
+        try (id: $0.id(WorkspaceID.self), role: $0.choice(WorkspaceRole.self))
+      }
+    let membersSeen = workspaces.filter { $0.role > .guest }.map(\.id)
     return SharedSpaces(
       rooms: Set(try rooms.filter { try isRoom.exists($0) }),
-      workspaces: Set(try workspaces.filter { try isWorkspace.exists($0) }),
+      workspaces: Set(try membersSeen.filter { try isWorkspace.exists($0) }),
       isComplete: rooms.count < Limits.spacesComparedBySearch && workspaces.count < Limits.spacesComparedBySearch)
   }
 

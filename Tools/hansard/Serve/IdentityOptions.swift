@@ -106,8 +106,8 @@ extension FindingRules {
     self.init()
     byEmail = Self.scope(
       "people.findByEmail", byEmail,
-      "who can be found by their email address: `nobody`, those who share a room or a workspace with the caller (`shared`), "
-        + "or `everyone`", &reader)
+      "who can be found by their email address: `nobody`, those who share a room or a workspace with the caller (`shared`; "
+        + "not a workspace in which the caller is a guest), or `everyone`", &reader)
     byExternalID = Self.scope("people.findByExternalId", byExternalID, "the same for the `externalId`", &reader)
     byNickname = Self.scope("people.findByNickname", byNickname, "the same for the beginning of the nickname", &reader)
   }
