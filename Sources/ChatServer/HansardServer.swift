@@ -196,7 +196,7 @@ package struct HansardServer: Sendable {
       add(route.ending(lists: configuration.endCursor), handlers, limiter, reads, to: router)
     }
     if configuration.servesBench { add(RouteTable.bench, handlers, limiter, reads, to: router) }
-    for engine in engines { add(engine, to: router) }
+    for engine in engines { add(engine, problems, to: router) }
     return router
   }
 

@@ -3,9 +3,11 @@
 import urllib.parse
 
 import pytest
+from websockets.exceptions import InvalidStatus
 
 from harness.client import new_id
 from harness.contract import REPLAYED, contract
+from harness.engine import CLOSE, Engine
 from harness.live_sockets import connect
 from harness.people import World
 from harness.times import later
@@ -128,6 +130,20 @@ def test_the_request_id_is_a_header_and_in_the_log_of_each_problem(server, world
     with connect(anna) as stream:
         problem = stream.refused("room_not_found", "PUT", f"/v1/rooms/{new_id()}/messages/{new_id()}", {"text": "x"})
         assert "room_not_found" in server.problem_line(problem["requestId"])
+    # Engine.IO has errors of its own form.
+    engine = Engine(server, "/socket.io/")
+    sid = engine.open()
+    with engine.socket(sid), pytest.raises(InvalidStatus) as second:
+        engine.socket(sid)
+    engine.post(sid, CLOSE)
+    engine.poll(sid)
+    for response, code in (
+        (engine.poll("A" * 22), "engine_session_unknown"),
+        (engine.request("GET", headers={"Origin": "https://evil.example.org"}), "origin_not_allowed"),
+        (second.value.response, "engine_request_invalid"),
+    ):
+        line = server.problem_line(response.headers["X-Request-Id"])
+        assert "notice" in line and code in line and "GET /socket.io" in line
 
 
 def test_the_token_of_an_invite_is_not_in_the_log(server, anna):

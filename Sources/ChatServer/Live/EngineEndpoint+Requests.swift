@@ -21,28 +21,25 @@ extension EngineRequest {
 
 extension EngineEndpoint {
   /// Serves the requests of polling clients, and refuses the WebSockets that were not admitted.
+  /// - Throws: `EngineError`, whose response has the form of the protocol; the errors of `admit`.
   func respond(_ context: HansardRequestContext) async throws -> Response {
-    do {
-      switch try EngineRequest(context.request.head, settings.origins) {
-      case .open(.polling):
-        let opening = try admit(CommandOrigin(context), Credentials(of: context.request))
-        return Self.response(try await opening.poll(on: context.channel.eventLoop))
-      case .poll(let id):
-        let session = try find(id)
-        return Self.response(try await context.whileClientWaits { try await session.poll() })
-      case .post(let id):
-        try await post(to: try find(id), context)
-        return Self.response(Self.postResponse)
-      case .open(.websocket):
-        // Only a limit refuses these, unless the handshake is malformed.
-        _ = try admit(CommandOrigin(context), Credentials(of: context.request))
-        throw EngineError.badRequest
-      case .upgrade(let id):
-        _ = try find(id)
-        throw EngineError.badRequest
-      }
-    } catch let error as EngineError {
-      return try error.response()
+    switch try EngineRequest(context.request.head, settings.origins) {
+    case .open(.polling):
+      let opening = try admit(CommandOrigin(context), Credentials(of: context.request))
+      return Self.response(try await opening.poll(on: context.channel.eventLoop))
+    case .poll(let id):
+      let session = try find(id)
+      return Self.response(try await context.whileClientWaits { try await session.poll() })
+    case .post(let id):
+      try await post(to: try find(id), context)
+      return Self.response(Self.postResponse)
+    case .open(.websocket):
+      // Only a limit refuses these, unless the handshake is malformed.
+      _ = try admit(CommandOrigin(context), Credentials(of: context.request))
+      throw EngineError.badRequest
+    case .upgrade(let id):
+      _ = try find(id)
+      throw EngineError.badRequest
     }
   }
 

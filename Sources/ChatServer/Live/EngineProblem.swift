@@ -10,14 +10,12 @@ private struct EngineProblem: Encodable {
 }
 
 extension EngineError {
-  /// - Parameter problem: the code of Hansard, if a more exact one is known.
-  func response(_ problem: ProblemCode? = nil) throws -> Response {
-    let problem = problem ?? problemCode
-    return try JSONBody.response(
-      problemCode.status, EngineProblem(code: rawValue, message: message, problem: problem.rawValue))
+  func response() throws -> Response {
+    try JSONBody.response(
+      problemCode.status, EngineProblem(code: rawValue, message: message, problem: problemCode.rawValue))
   }
 
-  private var problemCode: ProblemCode {
+  var problemCode: ProblemCode {
     switch self {
     case .unknownTransport: .engineTransportUnknown
     case .unknownSession: .engineSessionUnknown

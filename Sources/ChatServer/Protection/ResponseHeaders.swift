@@ -5,7 +5,7 @@ import HTTPTypes
 enum ResponseHeaders {
   /// A response is only for its client and can change, so caches must not store it unless it has its own
   /// `Cache-Control`. Browsers must use the declared content type and not guess another (WHATWG Fetch, section 3.8).
-  /// - Parameter requestID: the ID under which the server's log has the request.
+  /// - Parameter requestID: the ID of the request in the server's log.
   static func complete(_ fields: inout HTTPFields, requestID: String) {
     fields.append(HTTPField(name: .xRequestID, value: requestID))
     if fields[.cacheControl] == nil { fields.append(HTTPField(name: .cacheControl, value: "no-store")) }

@@ -17,7 +17,7 @@ from .server import Server
 PING_INTERVAL_SECONDS, PING_TIMEOUT_SECONDS = 0.3, 0.2
 PATIENCE_SECONDS = 30
 SEPARATOR = "\x1e"
-PING, PONG = "2", "3"
+CLOSE, PING, PONG = "1", "2", "3"
 ATTEMPTS = 5
 
 
@@ -257,13 +257,13 @@ class TransportCases:
         sid = engine.open()
         with concurrent.futures.ThreadPoolExecutor() as threads:
             poll = threads.submit(engine.get, sid)
-            assert engine.post(sid, "1").text == "ok"
+            assert engine.post(sid, CLOSE).text == "ok"
             assert (poll.result().status_code, poll.result().text) == (200, "6")
         assert engine.get(sid).status_code == 400
 
     def test_websocket_client_closes_the_session(self, engine):
         with engine.opened() as ws:
-            ws.send("1")
+            ws.send(CLOSE)
             assert closes(ws)
 
     # MARK: The upgrade
