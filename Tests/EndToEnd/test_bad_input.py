@@ -313,7 +313,8 @@ def test_a_service_must_name_the_user_to_act_as(world, scenario, operation):
 def test_unknown_routes_and_methods(world, scenario):
     anna, values = scenario
     for path in ("/v1", "/v2/me", "/v1/nonsense", f"/v1/rooms/{values['roomId']}/nonsense"):
-        anna.refused("route_not_found", "GET", path)
+        problem = anna.refused("route_not_found", "GET", path)
+        assert problem["detail"] == "Unknown path. GET /openapi.yaml lists all paths."
     for method, path in (("POST", "/v1/me"), ("PUT", "/v1/rooms"), ("PATCH", "/healthz"), ("GET", "/v1/ingest")):
         response = anna.request(method, path)
         assert response.json()["code"] == "method_not_allowed", response.text

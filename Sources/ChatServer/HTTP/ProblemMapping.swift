@@ -203,7 +203,8 @@ struct ProblemMapping {
         "Authenticate within \(Limits.streamAuthenticationSeconds) seconds after the connection is open.")
     case .namespaceUnknown:
       self.init(.namespaceUnknown, "Unknown namespace. Use / for everything, or /rooms-ID for one room.")
-    case .routeNotFound: self.init(.routeNotFound, "Unknown path. See docs/openapi.yaml.")
+    case .routeNotFound:
+      self.init(.routeNotFound, "Unknown path. GET \(Endpoints.openAPIDocument.path) lists all paths.")
     case .methodNotAllowed(let allowed):
       self.init(.methodNotAllowed, "This path supports only \(allowed.joined(separator: ", ")).")
       headers[.allow] = allowed.joined(separator: ", ")
