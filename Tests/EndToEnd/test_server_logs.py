@@ -124,6 +124,9 @@ def test_the_log_is_text_without_requests_by_default(tmp_path):
             lambda: [line for line in server.errors.read_text().splitlines()
                      if problem["requestId"] in line and "info hansard.access" in line], "no line")[0]
         assert "route=/v1/me" in line and f"traceId={TRACE}" in line
+        # The lines of the problem and of the request name the ID as the response does.
+        both = [line for line in server.errors.read_text().splitlines() if f" requestId={problem['requestId']} " in line]
+        assert ["request rejected" in line for line in both] == [True, False]
     finally:
         server.end()
 

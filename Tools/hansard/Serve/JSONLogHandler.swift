@@ -19,8 +19,6 @@ struct JSONLogHandler: LogHandler {
 
   /// Fields that every line has. Metadata with such a name gets an underscore.
   private static let ownFields: Set = ["time", "level", "logger", "message"]
-  /// Hummingbird's name for the ID of a request, and that of the contract.
-  private static let otherNames = ["hb.request.id": "requestId"]
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
@@ -41,7 +39,7 @@ struct JSONLogHandler: LogHandler {
       ("message", "\(event.message)"),
     ]
     for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
-      fields.append((Self.otherNames[key] ?? (Self.ownFields.contains(key) ? key + "_" : key), value))
+      fields.append((Self.ownFields.contains(key) ? key + "_" : LoggedName.of(key), value))
     }
     var bytes: [UInt8] = []
     Self.write(fields, to: &bytes)

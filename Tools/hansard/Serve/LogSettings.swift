@@ -50,7 +50,7 @@ struct LogSettings: Sendable {
   private func logger(_ label: String, _ level: Logger.Level) -> Logger {
     var logger = Logger(label: label) { label in
       switch format {
-      case .text: StreamLogHandler.standardError(label: label)
+      case .text: TextLogHandler(.standardError(label: label))
       case .json: JSONLogHandler(label: label, output: output)
       }
     }
