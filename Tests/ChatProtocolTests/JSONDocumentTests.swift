@@ -32,7 +32,7 @@ import Testing
 
   @Test(
     arguments: [
-      " ", "[1,]", "{\"a\":1,}", "{\"a\" 1}", "{a:1}", "01", "-", "+1", ".5", "1.", "1e", "1e+", "nul", "nulls", "[",
+      "[1,]", "{\"a\":1,}", "{\"a\" 1}", "{a:1}", "01", "-", "+1", ".5", "1.", "1e", "1e+", "nul", "nulls", "[",
       "[1",
       "{\"a\":", "\"", "\"\\x\"", "\"\\u12g4\"", "\"\\ud800\"", "\"\\ud800\\n\"", "\"\\ud800\\u0041\"", "\"\\udc00\"",
       "\"a\u{1}\"", "1 2",
@@ -54,8 +54,9 @@ import Testing
     #expect(flaw([0x7d, 0x22] + bytes + [0x22]) == .invalidUTF8)
   }
 
-  @Test func reportsAnEmptyText() {
-    #expect(flaw("") == .empty)
+  @Test(arguments: ["", " ", " \t\r\n", "\u{feff}", "\u{feff} "])
+  func reportsAnEmptyText(text: String) {
+    #expect(flaw(text) == .empty)
   }
 
   // MARK: - Limits

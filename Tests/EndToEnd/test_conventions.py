@@ -216,8 +216,9 @@ def test_a_single_problem_has_its_field(world, anna, room):
 
 
 def test_an_empty_body_is_said_to_be_empty(anna):
-    problem = anna.refused("invalid_json", "POST", "/v1/rooms", data=b"")
-    assert "empty" in problem["detail"]
+    for body in (b"", b" ", b" \t\r\n"):
+        problem = anna.refused("invalid_json", "POST", "/v1/rooms", data=body)
+        assert problem["detail"] == "The body is empty. Send a JSON object.", body
 
 
 def test_a_list_that_the_client_has_is_not_sent_again(anna, room):

@@ -2,6 +2,7 @@ import ChatPrimitives
 
 /// Why a JSON text is rejected, before any of it is decoded.
 public enum JSONFlaw: Error, Hashable, Sendable {
+  /// It has no byte, or only white space.
   case empty
   case invalidUTF8
   /// It does not conform to RFC 8259.

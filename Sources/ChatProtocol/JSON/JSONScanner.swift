@@ -31,11 +31,11 @@ struct JSONScanner {
   }
 
   private mutating func document() throws(JSONFlaw) {
-    guard !text.isEmpty else { throw .empty }
     // RFC 8259, section 8.1: a parser may ignore a byte order mark.
     if text.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
     nodes.reserveCapacity(min(text.count / 8 + 1, Limits.jsonValues))
     skipBlanks()
+    guard index < text.count else { throw .empty }
     try value()
     skipBlanks()
     guard index == text.count else { throw malformed("unexpected content after the value") }
