@@ -6,7 +6,9 @@ import pytest
 
 from harness.client import Api, new_id
 from harness.command import audit, hansard, settle
+from harness.config import configured
 from harness.images import encoded
+from harness.issuer import Issuer, Key
 from harness.people import PASSWORD, Person, World
 from harness.times import in_time, later as time_after, wait_past
 from harness.waiting import wait_until
@@ -297,55 +299,81 @@ def use_everything(anna: Person, ben: Person, carol: Person, room, root: str) ->
 def words():
     """Texts that occur nowhere else."""
     return [f"{name}-{new_id()}" for name in (
-        "Nickname", "message", "edited", "reply", "later", "file", "device", "custom", "comment", "content")]
+        "Nickname", "message", "edited", "reply", "later", "file", "device", "custom", "comment", "content", "external",
+        "subject")]
 
 
-def test_no_file_has_anything_of_the_user(own_world, words):
+@pytest.fixture
+def linking_world(tmp_path):
+    """A server for one test that accepts the ID tokens of an issuer."""
+    issuer = Issuer(Key("ES256", "e1"))
+    with configured(tmp_path, {"identity": {"providers": {"local": issuer.settings()}}}) as world:
+        yield World(world.server, issuer)
+    issuer.close()
+
+
+def test_no_file_has_anything_of_the_user(linking_world, words):
     """Every file of the data directory is searched, once the erasure is complete."""
-    nickname, message, edited, reply, later, file, device, custom, comment, content = words
-    anna, ben = own_world.account(nickname), own_world.user("Ben")
+    nickname, message, edited, reply, later, file, device, custom, comment, content, external, subject = words
+    email, token = f"{new_id()}@example.org", new_id().replace("-", "") * 2
+    account = linking_world.admin.post(
+        "/v1/accounts",
+        {"id": new_id(), "nickname": nickname, "email": email, "password": PASSWORD, "externalId": external})
+    anna, ben = Person(linking_world.server, account, linking_world.login(email)), linking_world.user("Ben")
+    anna.post("/v1/me/identities", {"idToken": linking_world.issuer.token(subject), "currentPassword": PASSWORD})
     room = anna.room("Tea", ben)
     first = anna.send(room, message)
     anna.patch(room.message(first["id"]), {"text": edited})
     ben.send(room, "ben's own words")
     anna.put(room.message(new_id()), {"text": reply, "threadId": first["id"]})
     anna.put(f"{room.path}/scheduled-messages/{new_id()}", {"text": later, "sendAt": time_after(days=30)})
-    anna.put(f"/v1/devices/{new_id()}", {"name": device, "type": "ios"})
+    anna.put(f"/v1/devices/{new_id()}", {"name": device, "type": "ios", "apnsToken": token})
     anna.patch("/v1/me", {"custom": {"status": custom}})
     anna.post(f"{room.path}/reports", {"userId": ben.id, "reason": "spam", "comment": comment})
     picture, note = upload(anna, f"{file}.png"), anna.post("/v1/media", data=content.encode())
     assert anna.request("GET", f"/v1/media/{picture['id']}/thumbnail").status_code == 200
     anna.put(room.message(new_id()), {"attachments": [{"mediaId": each["id"]} for each in (picture, note)]})
     ben.put(room.message(new_id()), {"text": "ben sends it again", "attachments": [{"mediaId": note["id"]}]})
-    stored = [path for path in (own_world.server.data / "media").rglob("*") if path.is_file()]
+    stored = [path for path in (linking_world.server.data / "media").rglob("*") if path.is_file()]
     assert len(stored) == 3, "two files and a thumbnail"
-    unused, kept = unused_views(own_world.server.data / "views", message)
+    texts = [text.encode() for text in (*words, email, token)]
+    traces = [*texts, bytes.fromhex(token)]
+    linking_world.server.stop()
+    before = contents(linking_world.server.data).values()
+    assert all(any(text in content for content in before) for text in texts), "the search finds what is there"
+    linking_world.server.start()
+    unused, kept = unused_views(linking_world.server.data / "views", message)
     delete_me(anna)
     # The log ends a segment early for this, so the erasure completes without more messages.
-    wait_until(lambda: erasure(own_world, anna.id)["state"] == "complete", "the erasure is not complete")
+    wait_until(lambda: erasure(linking_world, anna.id)["state"] == "complete", "the erasure is not complete")
     hold = f"/v1/admin/legal-holds/users/{anna.id}"
-    own_world.admin.refused("already_erased", "PUT", hold, {"reason": "too late"})
-    done = erasure(own_world, anna.id)["erased"]
+    linking_world.admin.refused("already_erased", "PUT", hold, {"reason": "too late"})
+    done = erasure(linking_world, anna.id)["erased"]
     assert done["erasedRecords"] > 0 and done["position"] > 0
     assert not any(path.exists() for path in (*unused, *stored)) and all(path.exists() for path in kept)
-    own_world.server.stop()
-    check_files(own_world.server.data, [*words, anna.email])
+    linking_world.server.stop()
+    check_files(linking_world.server.data, traces)
     # A server that builds everything again knows no more.
-    shutil.rmtree(own_world.server.data / "views")
-    own_world.server.start()
+    shutil.rmtree(linking_world.server.data / "views")
+    linking_world.server.start()
     assert {"ben's own words", "ben sends it again"} <= set(ben.texts(room))
     ben.refused("media_not_found", "GET", f"/v1/media/{note['id']}")
-    assert erasure(own_world, anna.id)["erased"] == done
-    own_world.server.stop()
-    check_files(own_world.server.data, [*words, anna.email])
+    assert erasure(linking_world, anna.id)["erased"] == done
+    linking_world.server.stop()
+    check_files(linking_world.server.data, traces)
 
 
-def check_files(data, words: list[str]) -> None:
-    files = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+def contents(data) -> dict:
+    """The bytes of each file."""
+    return {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+
+
+def check_files(data, traces: list[bytes]) -> None:
+    files = contents(data)
     for path, content in files.items():
-        for word in words:
-            assert word.encode() not in content, f"{path} has {word}"
-    # The search would find a text that is there.
+        for trace in traces:
+            assert trace not in content, f"{path} has {trace}"
+    # What others have is still there.
     assert any(b"Ben" in content for content in files.values())
 
 
@@ -374,6 +402,7 @@ def test_the_push_outbox_has_nothing_of_the_user(pushing, sink, words):
         for path in files:
             content = path.read_bytes()
             assert not any(word.encode() in content for word in (words[0], words[1], token)), path
+            assert bytes.fromhex(token) not in content, path
     sent = sink.read_text().count(words[1])
     pushing.stop()
     pushing.flags = on
