@@ -4,11 +4,12 @@
 """
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from harness.command import check_data
-from harness.push_kills import Caused, Device, Plan, PushKills
+from harness.push_kills import RECORDING_SECONDS, Caused, Device, Plan, PushKills
 from harness.push_phones import Arrival, PushServices
 from harness.push_settled import Settled
 from harness.push_webhook import WebhookService
@@ -28,6 +29,8 @@ def check(services, server, plan: Plan) -> None:
     # There was something to lose and something to repeat.
     assert run.kills == plan.kills and len(run.required) >= plan.notifications * 3 // 4
     assert run.counts["repeats"] > 0 and run.counts["retries"] > 0
+    # The log had to have some outcomes at a kill.
+    assert run.counts["due"] > 0
     assert all(run.counts[f"of {kind}"] > 0 for kind in ("message", "sent", "update"))
     check_data(server.data)
 
@@ -44,15 +47,21 @@ def test_kills_lose_and_repeat_nothing_at_a_webhook(tmp_path):
 
 # MARK: The check itself
 
+LATE_SECONDS = RECORDING_SECONDS + 0.001
 DEVICE = Device("anna", "phone", "apns", "a1")
 FIELDS = {"deliveryKey": "k1", "position": 7, "badge": 1, "kind": "message"}
 FIRST = Arrival("apns", "a1", FIELDS, "Tea", "hello", ("id", None), True, object(), 0.0)
 
 
-def checked(*arrived: tuple[int, Arrival], settled: Settled = Settled(), run: PushKills | None = None) -> PushKills:
+def checked(
+    *arrived: tuple[int, Arrival], settled: Settled = Settled(), killed: float = RECORDING_SECONDS,
+    run: PushKills | None = None,
+) -> PushKills:
+    """A run in which the server was killed once, `killed` seconds after the first arrival."""
     run = run or PushKills(None, None, PLAN)
     run.arrived = list(arrived)
     run.settled = [settled]
+    run.killed = [FIRST.time + killed]
     run.by_token = {"a1": DEVICE}
     run._check_repeats()
     return run
@@ -66,21 +75,26 @@ def test_a_repeat_after_a_kill_is_no_problem():
     assert checked((0, FIRST), (0, FIRST), run=run).counts["late"] == 1
     run = checked((0, replace(FIRST, is_delivered=False)), (0, FIRST))
     assert run.problems == [] and run.counts["retries"] == 1
+    run = PushKills(None, None, PLAN)
+    run.given_up = {id(FIRST.push)}
+    run = checked((0, FIRST), (1, FIRST), killed=LATE_SECONDS, run=run)
+    assert run.problems == [] and run.counts["repeats"] == 1
 
 
 OTHER = {name: FIELDS | {name: value} for name, value in {"deliveryKey": "k2", "position": 8}.items()}
 
 
-@pytest.mark.parametrize(("second", "settled", "problem"), [
-    ((0, FIRST), Settled(), "arrives twice without a kill"),
-    ((1, FIRST), Settled(through=7), "although its outcome was in the log"),
-    ((1, FIRST), Settled(single={(7, "anna", "phone")}), "although its outcome was in the log"),
-    ((1, replace(FIRST, identity=("other", None))), Settled(), "arrives as"),
-    ((1, replace(FIRST, fields=OTHER["position"])), Settled(), "arrives as"),
-    ((1, replace(FIRST, fields=OTHER["deliveryKey"])), Settled(), "1 notifications have 2 delivery keys"),
+@pytest.mark.parametrize(("second", "settled", "killed", "problem"), [
+    ((0, FIRST), Settled(), 0, "arrives twice without a kill"),
+    ((1, FIRST), Settled(through=7), 0, "although its outcome was in the log"),
+    ((1, FIRST), Settled(single={(7, "anna", "phone")}), 0, "although its outcome was in the log"),
+    ((1, FIRST), Settled(), LATE_SECONDS, "was not recorded in time"),
+    ((1, replace(FIRST, identity=("other", None))), Settled(), 0, "arrives as"),
+    ((1, replace(FIRST, fields=OTHER["position"])), Settled(), 0, "arrives as"),
+    ((1, replace(FIRST, fields=OTHER["deliveryKey"])), Settled(), 0, "1 notifications have 2 delivery keys"),
 ])
-def test_each_wrong_repeat_is_found(second, settled, problem):
-    problems = checked((0, FIRST), second, settled=settled).problems
+def test_each_wrong_repeat_is_found(second, settled, killed, problem):
+    problems = checked((0, FIRST), second, settled=settled, killed=killed).problems
     assert problems and problem in problems[0]
 
 
@@ -96,6 +110,17 @@ def run_of(*arrived: Arrival, caused: dict[tuple[int, str], Caused] = CAUSED) ->
     run.arrived = [(0, one) for one in arrived]
     run.caused, run.by_token = caused, {"a1": DEVICE}
     return run
+
+
+@pytest.mark.parametrize(("settled", "unrecorded"), [
+    (Settled(), {(7, "a1"), (8, "a1")}), (Settled(through=7), {(8, "a1")}), (Settled(through=8), set()),
+    (Settled(through=7, single={(8, "anna", "phone")}), set()),
+])
+def test_an_outcome_that_is_never_recorded_is_found(monkeypatch, settled, unrecorded):
+    run = run_of()
+    run.server = SimpleNamespace(data=None)
+    monkeypatch.setattr("harness.push_kills.recorded", lambda data: settled)
+    assert run._unrecorded() == unrecorded
 
 
 @pytest.mark.parametrize(("arrived", "problem"), [

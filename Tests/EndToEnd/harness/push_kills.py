@@ -6,6 +6,8 @@
 - A notification arrives again only if it was rejected, if the server did not wait for the response, or if its outcome
   was not in the log when the server was killed. A repeat is the same for the service: it has the same ID, and replaces
   the same notifications.
+- Outcomes are recorded soon: no notification arrives again after a kill if its service had accepted it more than
+  `RECORDING_SECONDS` before. At the end, the log has the outcome of each notification.
 - The last badge on each device is what `GET /v1/badge` returns.
 """
 
@@ -31,6 +33,10 @@ REGISTERING_THREADS = 4
 POLL_SECONDS = 0.005
 # How long services take to respond, in seconds.
 LATENCY_SECONDS = (0.005, 0.04)
+# By when the log must have the outcome of a notification that its service accepted, in seconds. The server records it
+# after a tenth of a second (`DispatchLoop.gatheringMilliseconds`) and one append. The limit is a hundred times as long,
+# because on a busy machine the response, the server's threads and the disk can be late by seconds.
+RECORDING_SECONDS = 10
 # How many problems are reported.
 SHOWN_PROBLEMS = 10
 
@@ -102,6 +108,8 @@ class PushKills:
         self.known_keys: set[str] = set()
         # The identities of pushes for whose response the server did not wait. All pushes stay alive in `arrived`.
         self.given_up: set[int] = set()
+        # When the server was killed, in seconds of the monotonic clock.
+        self.killed: list[float] = []
         # What was settled at each kill.
         self.settled: list[Settled] = []
         # The notifications of messages that the server has accepted, by position and token.
@@ -125,6 +133,8 @@ class PushKills:
         messages = -(-self.plan.notifications // (USERS_OF_ROOM * len(self.services.kinds)))
         parts = [messages * number // (self.plan.kills + 1) for number in range(self.plan.kills + 2)]
         for first, last in zip(parts, parts[1:]):
+            if self.kills == self.plan.kills - 1:
+                self._let_outcomes_become_due()
             known = len(self.known_keys)
             for _ in range(last - first):
                 self._plan_message()
@@ -203,6 +213,7 @@ class PushKills:
         self.known_keys.add(arrived.key)
 
     def _kill(self) -> None:
+        self.killed.append(time.monotonic())
         self.server.kill()
         # What the server sent before the kill may still be on its way to the services.
         self._wait(lambda: self.services.open_connections == 0, "connections of the killed server stay open")
@@ -210,6 +221,14 @@ class PushKills:
         self.kills += 1
         self.services.expect_restart()
         self.server.start()
+
+    def _let_outcomes_become_due(self) -> None:
+        """Kills follow each other so fast that without a pause, the log need not have any outcome at the next one."""
+        known = len(self.arrived)
+        self._plan_message()
+        self._wait(
+            lambda: any(arrived.is_delivered for _, arrived in self.arrived[known:]), "no notification arrives")
+        time.sleep(RECORDING_SECONDS)
 
     def _all_caused(self) -> dict[tuple[int, str], Caused]:
         """The notifications that the messages and markers in the log cause. No event names the device that caused it,
@@ -246,11 +265,14 @@ class PushKills:
         try:
             self._wait_slowly(lambda: not self._missing(), "a notification does not arrive")
             self._wait_slowly(lambda: not self._wrong_badges(), "a badge is wrong")
+            self._wait_slowly(lambda: not self._unrecorded(), "an outcome is not recorded")
         except AssertionError as error:
             self.problems.append(str(error))
         if missing := self._missing():
             kinds = Counter(self.caused[each].kind for each in missing)
             self.problems.append(f"notifications are missing: {dict(kinds)}, such as {sorted(missing)[:3]}")
+        if unrecorded := self._unrecorded():
+            self.problems.append(f"the log lacks {len(unrecorded)} outcomes, such as {sorted(unrecorded)[:3]}")
         self.problems += self._wrong_badges()
         self.problems += self.services.faults
         self.server.stop()
@@ -270,6 +292,13 @@ class PushKills:
         return missing - {
             (position, device.token) for position, user, id in settled.replaced | set(settled.read)
             for device in self.chat.devices[user] if device.id == id}
+
+    def _unrecorded(self) -> set[tuple[int, str]]:
+        """The notifications that have no outcome in the log."""
+        settled = recorded(self.server.data)
+        return {
+            (position, token) for (position, token), caused in self.caused.items()
+            if not settled.has(position, caused.device.user, caused.device.id)}
 
     def _check_kinds(self) -> None:
         """Each notification is about an event that concerns the device, and has the right kind and room."""
@@ -348,6 +377,7 @@ class PushKills:
             self.counts["notifications"] += 1
             self.counts[f"by {first.service}"] += 1
             self.counts[f"of {first.kind}"] += 1
+            self.counts["due"] += sum(self._is_due(*each) for each in arrivals)
             for (kills, one), (later_kills, other) in zip(arrivals, arrivals[1:]):
                 device = self.by_token[one.token]
                 name = f"{key[:12]} ({one.kind} at {one.position}, {one.service})"
@@ -361,11 +391,20 @@ class PushKills:
                     self.problems.append(f"{name} arrives twice without a kill between")
                 elif self.settled[later_kills - 1].has(one.position, device.user, device.id):
                     self.problems.append(f"{name} arrives again although its outcome was in the log")
+                elif self._is_due(kills, one):
+                    self.problems.append(f"{name} arrives again, because its outcome was not recorded in time")
                 else:
                     self.counts["repeats"] += 1
         keys = {(arrived.position, arrived.token): arrived.key for _, arrived in self.arrived}
         if len(keys) != len(by_key):
             self.problems.append(f"{len(keys)} notifications have {len(by_key)} delivery keys")
+
+    def _is_due(self, kills: int, arrived: Arrival) -> bool:
+        """Whether the log had to have the outcome when the server was killed next. `kills` is the number of kills before
+        the arrival."""
+        return (
+            arrived.is_delivered and id(arrived.push) not in self.given_up and kills < len(self.killed)
+            and self.killed[kills] - arrived.time > RECORDING_SECONDS)
 
     def report(self) -> str:
         more = f" and {len(self.problems) - SHOWN_PROBLEMS} more" if len(self.problems) > SHOWN_PROBLEMS else ""
