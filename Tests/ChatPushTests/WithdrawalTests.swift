@@ -175,6 +175,63 @@ import Testing
     #expect(try text(found(script, position)) == "hello")
   }
 
+  @Test("of several changes since the event, the first in the documented order counts")
+  func order() throws {
+    var script = company()
+    let position = script.send(to: tea, by: anna)
+    func expect(_ expected: PushQueries.Lookup) throws {
+      #expect(try found(script, position) == expected)
+    }
+    // In the reverse order. Each change comes before all those that were made already.
+    script.user(ben, .devices(.tokenTaken(bensPhone, .apns)))
+    try expect(.unreachable)
+    script.room(tea, .members(.notificationsSet(ben, .mentions)), by: ben)
+    try expect(.withdrawn(.mentionsOnly))
+    script.room(tea, .members(.notificationsSet(ben, NotificationLevel.none)), by: ben)
+    try expect(.withdrawn(.notificationsOff))
+    script.user(ben, .account(.preferencesSet(PreferencesEdit(mutedKinds: [.message]))))
+    try expect(.withdrawn(.kindMuted))
+    script.room(tea, .members(.muted(ben, until: Script.time(position.next))), by: ben)
+    try expect(.withdrawn(.mutedRoom))
+    script.room(tea, .reading(.markerMoved(ben, to: .numbered(1), ordinal: 1)), by: ben)
+    try expect(.withdrawn(.alreadyRead))
+    script.user(ben, .account(.disabled))
+    try expect(.withdrawn(.accountDisabled))
+    script.user(ben, .blocks(.blocked(anna)))
+    try expect(.withdrawn(.blocked))
+    script.room(tea, .members(.left(ben)), by: ben)
+    try expect(.withdrawn(.left))
+    script.room(tea, .messages(.deleted(.numbered(1), at: .room(1))), by: anna)
+    try expect(.withdrawn(.deleted))
+  }
+
+  @Test("of several changes since a change of a room, the first in the documented order counts")
+  func orderOfRoomChanges() throws {
+    func phone(_ token: String?, roomChanges: Bool) -> UserEvent {
+      var description = DeviceDescription.with(token)
+      description.roomChanges = roomChanges
+      return .devices(.updated(bensPhone, description))
+    }
+    var script = company()
+    script.user(ben, phone("b", roomChanges: true))
+    let position = script.room(tea, .lifecycle(.archived), by: anna)
+    func expect(_ expected: PushQueries.Lookup) throws {
+      #expect(try found(script, position) == expected)
+    }
+    script.user(ben, phone(nil, roomChanges: true))
+    try expect(.unreachable)
+    script.user(ben, phone(nil, roomChanges: false))
+    try expect(.withdrawn(.roomChangesOff))
+    script.user(ben, .account(.disabled))
+    try expect(.withdrawn(.accountDisabled))
+    script.user(ben, .blocks(.blocked(anna)))
+    try expect(.withdrawn(.blocked))
+    script.room(tea, .members(.left(ben)), by: ben)
+    try expect(.withdrawn(.left))
+    script.room(tea, .lifecycle(.deleted), by: anna)
+    try expect(.withdrawn(.deleted))
+  }
+
   @Test("a device that now only wants mentions still gets those of its user or everyone, and direct messages")
   func mentions() throws {
     var script = company()
@@ -256,8 +313,10 @@ import Testing
   }
 
   /// Runs `body` with an outbox that has a message by Anna, and with a dispatcher whose attempts the test makes itself.
+  /// - Parameter ageMilliseconds: how long ago the message was sent.
   private func withAttempts(
     outboxTimeoutMilliseconds: Int = PushDispatcher.outboxTimeoutMilliseconds,
+    ageMilliseconds: @escaping @Sendable () -> Int64 = { 0 },
     isOpen: @escaping OpenRoomCheck = { _, _, _ in false },
     _ body: (MemoryLog, PushDispatcher, ScriptedSender, PushNotificationKey) async throws -> Void
   ) async throws {
@@ -271,7 +330,7 @@ import Testing
     try await outbox.wait(for: position, timeoutMilliseconds: 120_000)
     let dispatcher = PushDispatcher(
       outbox: outbox, head: { log.head }, recorder: log, sender: sender, logIdentity: testLog, logger: testLogger,
-      now: { Script.time(position) }, isOpen: isOpen, outboxTimeoutMilliseconds: outboxTimeoutMilliseconds)
+      now: { Script.time(position).adding(milliseconds: ageMilliseconds()) }, isOpen: isOpen, outboxTimeoutMilliseconds: outboxTimeoutMilliseconds)
     let result: Result<Void, any Error>
     do {
       result = .success(
@@ -316,6 +375,23 @@ import Testing
       let later = await dispatcher.attempt(key).result
       #expect(later == .settled(.delivered))
       #expect(sender.sent.map(\.key) == [carlas, key])
+    }
+  }
+
+  @Test("a lost token comes before the age, and the age before an open room")
+  func orderOfTheLast() async throws {
+    let age = Mutex(RetryPolicy.lifetimeMilliseconds)
+    try await withAttempts(ageMilliseconds: { age.withLock { $0 } }, isOpen: { _, _, _ in true }) {
+      log, dispatcher, sender, key in
+      let open = await dispatcher.attempt(key).result
+      #expect(open == .settled(.abandoned, .roomOpen))
+      age.withLock { $0 += 1 }
+      let late = await dispatcher.attempt(key).result
+      #expect(late == .settled(.abandoned, .expired))
+      log.append(.user(ben, .devices(.tokenTaken(bensPhone, .apns))), by: carla)
+      let unreachable = await dispatcher.attempt(key).result
+      #expect(unreachable == .settled(.tokenInvalid))
+      #expect(sender.sent.isEmpty)
     }
   }
 
