@@ -7,9 +7,12 @@ import pytest
 
 from harness.client import Api, new_id
 from harness.command import audit, hansard, settle
+from harness.images import encoded
+from harness.message_mutations import reaction_path
 from harness.people import World
+from harness.push_documents import table
 from harness.push_outcomes import (
-    DELIVERED, arrives, attempts, becomes, comes_to, outcomes, provider, responses)
+    DELIVERED, arrives, attempts, becomes, comes_to, outcomes, provider, recorded_position, responses)
 from harness.push_phones import APNS, FCM, LONG_SESSIONS, SANDBOX, WEB_PUSH, Phone
 from harness.push_service import Reply
 from harness.shifted_clock import DAY, ShiftedClock
@@ -54,6 +57,26 @@ def test_a_message_reaches_each_kind_of_device_with_the_same_content(notifying, 
     assert readiness["status"] == "ready"
     assert {each["name"]: each["state"] for each in readiness["pushProviders"]} == dict.fromkeys(
         PROVIDERS.values(), "running")
+
+
+def test_each_field_of_a_notification_is_documented_and_occurs(notifying, services):
+    """The table in docs/push.md has exactly the fields that each provider gets. Web Push gets the texts next to them."""
+    anna, ben = World(notifying).users("Anna", "Ben")
+    room, office = anna.room("Tea", ben), anna.workspace("Office")
+    phones = [services.phone(ben, kind) for kind in (APNS, FCM, WEB_PUSH)]
+    picture = anna.request("POST", "/v1/media", data=encoded("PNG")).json()["id"]
+    root = anna.send(room, "root")["id"]
+    ben.put(f"{room.message(root)}/thread/following", {"follows": True})
+    anna.put(room.message(new_id()), {
+        "threadId": root, "attachments": [{"mediaId": picture}], "type": "order.shipped", "data": {"number": 17}})
+    anna.put(reaction_path(room, ben.send(room, "mine")["id"], "👍"))
+    anna.put(f"{office.path}/invitations/{ben.id}", {"role": "member"})
+    read = ben.put(f"{room.path}/read-marker", {"messageId": anna.send(room, "last")["id"]})
+    settled(notifying, recorded_position(read))
+    documented = {row["field"] for row in table("field | meaning")}
+    for phone in phones:
+        found = {name for one in services.delivered(phone.token) for name in one.fields}
+        assert found - ({"title", "body"} if phone.kind == WEB_PUSH else set()) == documented, phone.kind
 
 
 # A provider is probably set up for another app if it said so about so many devices and accepted no notification.
