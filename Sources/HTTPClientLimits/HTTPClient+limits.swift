@@ -29,7 +29,8 @@ extension HTTPClient.Configuration {
   ///   - frames: the maximum number of frames of a response over HTTP/2.
   ///   - addToStream: called with the stream of each request over HTTP/2, on its event loop, after the limits were added.
   package mutating func limitResponses(
-    frames: Int, addToStream: @escaping @Sendable (any Channel) -> EventLoopFuture<Void> = { $0.eventLoop.makeSucceededVoidFuture() }
+    frames: Int,
+    addToStream: @escaping @Sendable (any Channel) -> EventLoopFuture<Void> = { $0.eventLoop.makeSucceededVoidFuture() }
   ) {
     http1_1ConnectionDebugInitializer = { ResponseLimits.add(toConnection: $0) }
     http2StreamChannelDebugInitializer = { stream in
