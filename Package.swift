@@ -39,6 +39,7 @@ let package = Package(
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
     .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(name: "CMalloc"),
+    .systemLibrary(name: "CSQLite"),
     // Embeds docs/openapi.yaml, which the server serves.
     .target(name: "COpenAPI"),
     // Looks up the commit that is checked out, for the executable.
@@ -73,7 +74,7 @@ let package = Package(
     .target(
       name: "ChatProjections",
       dependencies: [
-        "ChatPrimitives", "ChatDomain", "EventLog", "EventStore",
+        "CSQLite", "ChatPrimitives", "ChatDomain", "EventLog", "EventStore",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -123,6 +123,7 @@ enum PageChecksums {
   }
 
   private static let registration: Int32 = {
+    SQLiteMemory.stopCounting()
     guard let system else { return SQLITE_ERROR }
     let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     vfs.initialize(to: system.vfs.pointee)
