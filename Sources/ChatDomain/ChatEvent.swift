@@ -1,9 +1,10 @@
 package import ChatPrimitives
 
-/// Every event that the log can contain, by the kind of its stream.
+/// Every event that the log can contain, by the kind of its stream. The frequent ones are shared by reference, because each
+/// read model copies each event.
 package enum ChatEvent: Sendable, Equatable {
-  case user(UserID, UserEvent)
-  case room(RoomID, RoomEvent)
+  indirect case user(UserID, UserEvent)
+  indirect case room(RoomID, RoomEvent)
   case workspace(WorkspaceID, WorkspaceEvent)
   case server(ServerEvent)
 }
