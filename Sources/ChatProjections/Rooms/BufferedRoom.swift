@@ -232,15 +232,15 @@ final class BufferedMember {
 
   func write(_ user: UserID, in room: RoomID, _ database: Database) throws {
     guard row != stored else { return }
-    if var old = stored, let row, let tracked = row.tracked, old.tracked != nil {
-      old.tracked = tracked
-      if old == row { return try tracked.update(user, in: room, database) }
-    }
     guard let row else {
       try CachedStatement(database, "DELETE FROM member WHERE roomId = ? AND userId = ?").run(room, user)
       return
     }
-    if stored == nil { try row.insert(database) } else { try row.update(database) }
+    guard let stored else { return try row.insert(database) }
+    // SQLite writes every index that has a column which a statement sets, even to the same value.
+    guard row.differsOnlyByMessages(from: stored) else { return try row.update(database) }
+    if row.reading != stored.reading { try row.updateReading(database) }
+    if let tracked = row.tracked, tracked != stored.tracked { try tracked.update(user, in: room, database) }
   }
 }
 
@@ -309,6 +309,44 @@ extension MemberRow {
       """, database)
   }
 
+  /// What changes when the member reads or sends. No index has these columns.
+  fileprivate struct Reading: Hashable {
+    var marker: UInt64
+    var read: ReadPoint?
+    var unread: UnreadMark?
+    var own: LogPosition
+    var markerPosition: LogPosition?
+  }
+
+  fileprivate var reading: Reading {
+    get { Reading(marker: marker, read: read, unread: unread, own: own, markerPosition: markerPosition) }
+    set {
+      (marker, read, unread) = (newValue.marker, newValue.read, newValue.unread)
+      (own, markerPosition) = (newValue.own, newValue.markerPosition)
+    }
+  }
+
+  /// Whether the other row differs in nothing but `reading` and the values of a tracked member.
+  fileprivate func differsOnlyByMessages(from other: MemberRow) -> Bool {
+    guard (tracked == nil) == (other.tracked == nil) else { return false }
+    var other = other
+    other.reading = reading
+    other.tracked = tracked
+    return other == self
+  }
+
+  fileprivate func updateReading(_ database: Database) throws {
+    try CachedStatement(
+      database,
+      """
+      UPDATE member SET
+        marker = ?, markerMessageId = ?, markerTime = ?, unreadFrom = ?, unreadMessageId = ?, own = ?, markerPosition = ?
+      WHERE roomId = ? AND userId = ?
+      """
+    ).run(
+      marker, read?.message, read?.time, unread?.ordinal, unread?.message, own, markerPosition, room, user)
+  }
+
   private func write(_ sql: String, _ database: Database) throws {
     try CachedStatement(database, sql).run(
       role, joined, joinedOrdinal, marker, mutedUntil, notifications.map { Int64($0.rawValue) }, isHidden,
@@ -320,7 +358,7 @@ extension MemberRow {
 }
 
 extension TrackedRoom {
-  /// Used if nothing else in the row has changed, so that no other index is written.
+  /// Writes only the indexes that have these columns.
   fileprivate func update(_ user: UserID, in room: RoomID, _ database: Database) throws {
     try CachedStatement(
       database,
