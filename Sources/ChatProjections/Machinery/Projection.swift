@@ -91,7 +91,7 @@ package enum TableComparison: Sendable {
 extension Projection {
   package static var secretColumns: Set<String> { [] }
   package static var gatheringMilliseconds: Int { 50 }
-  package static var gatheredEvents: Int { 512 }
+  package static var gatheredEvents: Int { 2_048 }
   package static var longestGatheringMilliseconds: Int { gatheringMilliseconds }
   package static var isAwaited: Bool { true }
   package static var needsUpkeep: Bool { false }

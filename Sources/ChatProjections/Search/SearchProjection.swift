@@ -17,6 +17,8 @@ package struct SearchProjection: Projection {
   package static let isAwaited = false
   /// Each transaction adds a segment to the full-text index, and segments are merged, so fewer and larger ones cost less.
   package static let gatheringMilliseconds = 250
+  package static let longestGatheringMilliseconds = 1_000
+  package static let gatheredEvents = 16_384
 
   private var upkeepPace = SearchUpkeepPace()
 
