@@ -130,6 +130,7 @@ struct FindingTests {
     script.add(.workspace(guild, .members(.left(anna))), actor: anna)
     #expect(try sharing() == ([], true))
   }
+
   @Test("a guest of a workspace knows nobody in it, and the members know the guest")
   func guests() throws {
     var script = registered("anna", "guest")

@@ -16,8 +16,6 @@ import Testing
   private static let step = 8
   /// More reads than a rebuild makes before it accepts that many events are missing.
   private static let manyReads = 200
-  /// With more missing events, it never hands its file over (`impatientEvents` of `ProjectionRunner`).
-  private static let mostMissing: UInt64 = 65_536
 
   /// A feed that grows by `missing` events while a rebuild reads the first ones. Then it grows as fast as the rebuild reads, for
   /// `slowReads` reads. Only a rebuild reads with its limit.
@@ -134,7 +132,11 @@ import Testing
       try await runner.wait(for: feed.head)
       // So that readers have always seen the head when the file is handed over, and the new file lacks everything else.
       feed.beforeRead { head in
-        try? runner.waitBlocking(for: head, timeoutMilliseconds: patienceMilliseconds)
+        do {
+          try runner.waitBlocking(for: head, timeoutMilliseconds: patienceMilliseconds)
+        } catch {
+          Issue.record(error)
+        }
       }
       result = .success(try await rebuildBesideReaders(runner, feed))
     } catch {
@@ -165,7 +167,7 @@ import Testing
 
   @Test("a file that lacks very many events is not handed over until fewer are missing")
   func tooFar() async throws {
-    let missing = Int(Self.mostMissing) + 1
+    let missing = Int(Runner.impatientEvents) + 1
     let slowReads = Self.manyReads - 1
     let (status, reads) = try await rebuild(missing: missing, slowReads: slowReads)
     #expect(status.state == .complete)

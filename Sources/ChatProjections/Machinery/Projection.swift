@@ -18,9 +18,10 @@ package protocol Projection: Sendable {
   /// How long events are collected for one transaction while no reader waits for them, in milliseconds. A reader that
   /// has to wait ends the delay.
   static var gatheringMilliseconds: Int { get }
-  /// While events arrive quickly, they are collected in several such delays, until so many are waiting or so much time has
-  /// passed. A reader that arrives then has to wait until they are applied.
+  /// While events arrive quickly, they are collected in several such delays, until so many are waiting. A reader that arrives
+  /// then has to wait until they are applied.
   static var gatheredEvents: Int { get }
+  /// How long such delays take together at most, in milliseconds.
   static var longestGatheringMilliseconds: Int { get }
 
   /// Whether requests wait until it has applied all events that were durable when they arrived, and writes pause when

@@ -13,7 +13,7 @@ extension ProjectionRunner {
   private static var closeEvents: UInt64 { UInt64(batchEvents) }
   /// After so many batches of following, the log grows as fast as the rebuild, so this many may be missing.
   private static var patientBatches: Int { 64 }
-  private static var impatientEvents: UInt64 { 16 * closeEvents }
+  static var impatientEvents: UInt64 { 16 * closeEvents }
 
   /// The last rebuild since the server was started; nil if there was none.
   package var rebuildStatus: ViewRebuildStatus? { state.withLock { $0.rebuild }?.status }

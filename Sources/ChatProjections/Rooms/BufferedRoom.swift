@@ -238,7 +238,7 @@ final class BufferedMember {
     }
     guard let stored else { return try row.insert(database) }
     // SQLite writes every index that has a column which a statement sets, even to the same value.
-    guard row.differsOnlyByMessages(from: stored) else { return try row.update(database) }
+    guard row.hasSameMembership(as: stored) else { return try row.update(database) }
     if row.reading != stored.reading { try row.updateReading(database) }
     if let tracked = row.tracked, tracked != stored.tracked { try tracked.update(user, in: room, database) }
   }
@@ -309,8 +309,8 @@ extension MemberRow {
       """, database)
   }
 
-  /// What changes when the member reads or sends. No index has these columns.
-  fileprivate struct Reading: Hashable {
+  /// The columns that reading and sending change. No index has them.
+  fileprivate struct ReadingColumns: Hashable {
     var marker: UInt64
     var read: ReadPoint?
     var unread: UnreadMark?
@@ -318,8 +318,8 @@ extension MemberRow {
     var markerPosition: LogPosition?
   }
 
-  fileprivate var reading: Reading {
-    get { Reading(marker: marker, read: read, unread: unread, own: own, markerPosition: markerPosition) }
+  fileprivate var reading: ReadingColumns {
+    get { ReadingColumns(marker: marker, read: read, unread: unread, own: own, markerPosition: markerPosition) }
     set {
       (marker, read, unread) = (newValue.marker, newValue.read, newValue.unread)
       (own, markerPosition) = (newValue.own, newValue.markerPosition)
@@ -327,7 +327,7 @@ extension MemberRow {
   }
 
   /// Whether the other row differs in nothing but `reading` and the values of a tracked member.
-  fileprivate func differsOnlyByMessages(from other: MemberRow) -> Bool {
+  fileprivate func hasSameMembership(as other: MemberRow) -> Bool {
     guard (tracked == nil) == (other.tracked == nil) else { return false }
     var other = other
     other.reading = reading

@@ -19,8 +19,8 @@ extension RoomsQueries {
   }
 
   /// Those of `others` who share a room or a workspace with the user, in the same order. A workspace in which the user is
-  /// a guest does not count, but one in which the other is a guest does. Only the rooms and workspaces that each user
-  /// joined last are compared: at most `Limits.spacesComparedBySearch`.
+  /// a guest does not count; one in which only the other user is a guest counts. Only the rooms and workspaces that each
+  /// user joined last are compared: at most `Limits.spacesComparedBySearch`.
   /// - Parameters:
   ///   - limit: ends the search when so many were found.
   ///   - mostExamined: the memberships of `others` that are read. The search ends when there were more.
@@ -41,7 +41,7 @@ extension RoomsQueries {
   private struct SharedSpaces {
     var rooms: Set<RoomID>
     var workspaces: Set<WorkspaceID>
-    /// Whether no others of the user were left unread.
+    /// Whether these are all of the user's: fewer than `Limits.spacesComparedBySearch` of each were found.
     var isComplete: Bool
   }
 
@@ -49,10 +49,6 @@ extension RoomsQueries {
     SELECT roomId FROM member INDEXED BY member_by_user_join WHERE userId = ? ORDER BY joinedPosition DESC LIMIT ?
     """
   private static let latestWorkspaces = """
-    SELECT workspaceId FROM workspaceMember INDEXED BY workspaceMember_by_user WHERE userId = ?
-    ORDER BY joinedPosition DESC LIMIT ?
-    """
-  private static let latestWorkspacesAndRoles = """
     SELECT workspaceId, role FROM workspaceMember INDEXED BY workspaceMember_by_user WHERE userId = ?
     ORDER BY joinedPosition DESC LIMIT ?
     """
@@ -66,7 +62,7 @@ extension RoomsQueries {
     let rooms = try CachedStatement(database, Self.latestRooms).all(user, Limits.spacesComparedBySearch) {
       try $0.id(RoomID.self)
     }
-    let workspaces = try CachedStatement(database, Self.latestWorkspacesAndRoles)
+    let workspaces = try CachedStatement(database, Self.latestWorkspaces)
       .all(user, Limits.spacesComparedBySearch) {
         try (id: $0.id(WorkspaceID.self), role: $0.choice(WorkspaceRole.self))
       }

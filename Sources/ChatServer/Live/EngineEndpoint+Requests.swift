@@ -21,7 +21,7 @@ extension EngineRequest {
 
 extension EngineEndpoint {
   /// Serves the requests of polling clients, and refuses the WebSockets that were not admitted.
-  /// - Throws: `EngineError`, whose response has the form of the protocol; the errors of `admit`.
+  /// - Throws: `EngineError`, or an error of `admit`.
   func respond(_ context: HansardRequestContext) async throws -> Response {
     switch try EngineRequest(context.request.head, settings.origins) {
     case .open(.polling):

@@ -4,8 +4,11 @@ import Logging
 struct TextLogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel = Logger.Level.info
-  var metadataProvider: Logger.MetadataProvider?
-  private let stream: StreamLogHandler
+  var metadataProvider: Logger.MetadataProvider? {
+    get { stream.metadataProvider }
+    set { stream.metadataProvider = newValue }
+  }
+  private var stream: StreamLogHandler
 
   init(_ stream: StreamLogHandler) {
     self.stream = stream
@@ -19,7 +22,6 @@ struct TextLogHandler: LogHandler {
   func log(event: LogEvent) {
     var stream = stream
     stream.metadata = LoggedName.renamed(metadata)
-    stream.metadataProvider = metadataProvider
     var event = event
     event.metadata = event.metadata.map { LoggedName.renamed($0) }
     stream.log(event: event)
