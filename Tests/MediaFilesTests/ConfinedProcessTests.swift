@@ -7,7 +7,12 @@ import Testing
 /// What a program that reads an untrusted file can and cannot do.
 @Suite("A confined process")
 struct ConfinedProcessTests {
-  private let process = ConfinedProcess(limiter: "/usr/bin/prlimit")
+  /// Waits for programs for as long as a busy machine needs.
+  private let process: ConfinedProcess = {
+    var process = ConfinedProcess(limiter: "/usr/bin/prlimit")
+    process.wallTime = .seconds(300)
+    return process
+  }()
 
   private func shell(_ script: String, reading path: String = "/dev/null") async throws -> String? {
     try await process.output(of: "/bin/sh", ["-c", script], reading: path).map { String(decoding: $0, as: UTF8.self) }
