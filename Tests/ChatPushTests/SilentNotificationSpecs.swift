@@ -81,8 +81,8 @@ struct SilentNotificationSpecs {
     #expect(queues.freeCapacity == PerDeviceQueues.capacity - 1, "they take no room from other alerts")
     #expect(queues.next(at: start)?.key.position == LogPosition(4), "it is older than the one that replaced 1")
     queues.complete(alert(4).key, at: start)
-    #expect(queues.next(at: start)?.key.position == LogPosition(5))
-    queues.complete(quiet(5).key, at: start)
+    #expect(queues.next(at: start)?.key.position == LogPosition(6), "an update goes first")
+    queues.complete(silent(6).key, at: start)
     #expect(queues.next(at: start + pause - .milliseconds(1)) == nil)
     #expect(queues.take([alert(7)]) == [] && queues.next(at: start)?.key.position == LogPosition(7))
     queues.complete(alert(7).key, at: start)
@@ -93,7 +93,39 @@ struct SilentNotificationSpecs {
         queues.complete(next.key, at: start + pause * second)
       }
     }
-    #expect(sent == [2, 3, 6] && queues.count == 0)
+    #expect(sent == [5, 2, 3] && queues.count == 0)
+  }
+
+  @Test("an update goes before alerts in quiet hours and is not replaced by them, and they go before changes of rooms")
+  func quietHoursDelayNoUpdate() {
+    var queues = PerDeviceQueues()
+    let most = UInt64(SilentQueue.capacity)
+    #expect(queues.take([silent(1, .roomChange), quiet(2), silent(3)]) == [])
+    let more = (1...most + 8).map { quiet($0 + 3, in: .numbered($0 + 100)) }
+    #expect(positions(queues.take(more)) == [2] + Array(4...11), "the quiet ones that have waited longest")
+    #expect(queues.oldest == LogPosition(1))
+    var (now, sent) = (start, [UInt64]())
+    while let next = queues.next(at: now) {
+      sent.append(next.key.position.value)
+      queues.complete(next.key, at: now)
+      now += pause
+    }
+    #expect(sent == [3] + Array(12...most + 11) + [1])
+  }
+
+  @Test("an alert in quiet hours that failed is sent again before those that came later, but after an update")
+  func quietHoursAgain() {
+    var queues = PerDeviceQueues()
+    #expect(queues.take([quiet(1), quiet(2, in: cake)]) == [])
+    #expect(queues.next(at: start)?.key.position == LogPosition(1))
+    #expect(queues.retry(quiet(1).key, at: start, now: start) == true)
+    #expect(queues.take([silent(3)]) == [])
+    let sent = (1...3).compactMap { second -> UInt64? in
+      guard let next = queues.next(at: start + pause * second) else { return nil }
+      queues.complete(next.key, at: start + pause * second)
+      return next.key.position.value
+    }
+    #expect(sent == [3, 1, 2] && queues.count == 0)
   }
 
   @Test("a silent notification that was not sent starts no pause; a failed one is sent again when it is due")
@@ -251,9 +283,10 @@ struct SilentNotificationSpecs {
     while position < 300 || queues.oldest != nil {
       if position < 300, Bool.random(using: &random) {
         position += 1
-        let kind: PushKind? = [nil, nil, .update, .sent, .roomChange].randomElement(using: &random) ?? nil
+        let kind: PushKind? = [nil, nil, .update, .sent, .roomChange, .message].randomElement(using: &random) ?? nil
         let room = Bool.random(using: &random) ? tea : cake
-        let row = kind.map { silent(position, $0, in: room) } ?? alert(position)
+        let row = kind.map { $0 == .message ? quiet(position, in: room) : silent(position, $0, in: room) }
+          ?? alert(position)
         taken.append(row)
         replaced += queues.take([row])
       }
@@ -263,7 +296,7 @@ struct SilentNotificationSpecs {
           queues.take(Array(left.prefix(request.limit + 1).map(\.key)), for: request)
         }
       }
-      #expect(queues.count <= DeviceQueue.alertsInMemory + 1 + 2 * SilentQueue.capacity)
+      #expect(queues.count <= DeviceQueue.alertsInMemory + 1 + 3 * SilentQueue.capacity)
       if let next = queues.next(at: now) {
         let row = taken.first { $0.key == next.key } ?? alert(0)
         sent.append((row, now, position))

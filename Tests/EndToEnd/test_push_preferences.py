@@ -678,6 +678,24 @@ def test_preferences_that_change_apply_to_what_waits(posting, receiver, gate):
     assert receiver.faults == []
 
 
+def test_alerts_in_quiet_hours_do_not_delay_an_update(posting, receiver, gate):
+    """An update clears a notification that is shown, and a quiet alert only sets the badge."""
+    anna, ben = World(posting).users("Anna", "Ben")
+    rooms, muted = [anna.room(f"room {number}", ben) for number in range(3)], anna.room("muted", ben)
+    ben.patch(PREFERENCES, {"quietHours": quiet_now()})
+    phone = device(ben, new_id())
+    quiet = [say(anna, room) for room in rooms]
+    refused(receiver, 1)
+    update = ben.put(f"{muted.path}/mute", {"until": EVER})
+    # While everything is rejected, the update is tried before the alert that was tried first.
+    wait_until(
+        lambda: any(receipt.body["kind"] == "update" for receipt in receiver.taken()), "the update waits for the alerts")
+    gate.is_open.set()
+    for event in (*quiet, update):
+        comes_to(posting, event, {phone: ("delivered", None)})
+    assert [body["kind"] for body in delivered(receiver)] == ["update", "message", "message", "message"]
+
+
 def test_an_invitation_that_was_answered_or_withdrawn_is_not_sent(posting, receiver, gate):
     world = World(posting)
     anna, *users = world.users("Anna", "accepts", "declines", "is not invited any more", "waits")

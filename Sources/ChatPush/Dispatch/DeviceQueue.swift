@@ -33,8 +33,11 @@ struct DeviceQueue {
   private var hasOnlyCurrent = false
   /// The position of the last alert that became the current notification.
   private(set) var lastAlert = LogPosition.origin
-  /// Notifications of the kinds `sent` and `update`, and alerts in quiet hours. They are sent before those of `roomChange`.
+  // The silent notifications, in the order in which they are sent.
+  /// Those of the kinds `sent` and `update`. They are of use only while the notifications that they clear are shown.
   private var updates = SilentQueue()
+  /// Alerts in quiet hours. Each has the newest badge, so little is lost if one is delayed or replaced.
+  private var quietAlerts = SilentQueue()
   private var roomChanges = SilentQueue()
   /// The notification that is being sent, or an alert that is to be sent again.
   private(set) var current: PendingNotification?
@@ -51,9 +54,10 @@ struct DeviceQueue {
   /// Whether the next alerts must be read before anything is sent.
   var needsAlerts: Bool { current == nil && alerts.isEmpty && unread != nil }
   var hasAlerts: Bool { !alerts.isEmpty }
-  private var hasSilent: Bool { !updates.isEmpty || !roomChanges.isEmpty }
+  private var hasSilent: Bool { firstSilent != nil }
+  private var firstSilent: SilentQueue.Waiting? { updates.first ?? quietAlerts.first ?? roomChanges.first }
   /// Whether the next notification is a silent one that was sent before.
-  var startsAgain: Bool { alerts.isEmpty && (updates.first ?? roomChanges.first).map { $0.attempts > 0 } ?? false }
+  var startsAgain: Bool { alerts.isEmpty && firstSilent.map { $0.attempts > 0 } ?? false }
 
   /// The position of the oldest notification. Reads all silent ones. Makes no arrays, because it is read for every device.
   var oldest: LogPosition? {
@@ -65,6 +69,7 @@ struct DeviceQueue {
     note(alerts.first)
     if hasSilent {
       note(updates.oldest)
+      note(quietAlerts.oldest)
       note(roomChanges.oldest)
     }
     return oldest
@@ -76,12 +81,16 @@ struct DeviceQueue {
     case left
   }
 
+  private static func queue(of group: SilentGroup) -> WritableKeyPath<DeviceQueue, SilentQueue> {
+    if group.kind.alert != nil { return \.quietAlerts }
+    return group.kind == .roomChange ? \.roomChanges : \.updates
+  }
+
   /// Adds a notification that shows nothing.
-  /// - Parameter limit: how many of its kinds may wait (`SilentQueue.capacity`).
+  /// - Parameter limit: how many may wait in its queue (`SilentQueue.capacity`).
   /// - Returns: those that are not sent because of this one.
   mutating func append(_ key: PushNotificationKey, _ group: SilentGroup, limit: Int) -> [PushNotificationKey] {
-    group.kind == .roomChange
-      ? roomChanges.append(key, group, limit: limit) : updates.append(key, group, limit: limit)
+    self[keyPath: Self.queue(of: group)].append(key, group, limit: limit)
   }
 
   mutating func append(_ alert: PushNotificationKey) -> Appended {
@@ -114,13 +123,13 @@ struct DeviceQueue {
   /// - Parameter mayBeSilent: whether the device may get a silent notification now.
   mutating func begin(mayBeSilent: Bool) -> PushNotificationKey? {
     if let current { return current.key }
-    let silent = mayBeSilent ? updates.first ?? roomChanges.first : nil
+    let silent = mayBeSilent ? firstSilent : nil
     // An older alert goes first: what the silent one clears can include it.
     if let alert = alerts.first, silent.map({ alert < $0.pending.key }) ?? true {
       current = PendingNotification(alert)
       lastAlert = alert.position
       alerts.removeFirst()
-    } else if silent != nil, let next = updates.popFirst() ?? roomChanges.popFirst() {
+    } else if silent != nil, let next = updates.popFirst() ?? quietAlerts.popFirst() ?? roomChanges.popFirst() {
       (current, attempts, lastFailure) = (next.pending, next.attempts, next.lastFailure)
     }
     return current?.key
@@ -132,7 +141,7 @@ struct DeviceQueue {
     guard let pending = current, let group = pending.group else { return true }
     let waiting = SilentQueue.Waiting(pending: pending, attempts: attempts, lastFailure: lastFailure)
     end()
-    return group.kind == .roomChange ? roomChanges.putBack(waiting, group) : updates.putBack(waiting, group)
+    return self[keyPath: Self.queue(of: group)].putBack(waiting, group)
   }
 
   /// The current notification is settled.
