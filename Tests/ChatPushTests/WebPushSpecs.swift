@@ -220,6 +220,25 @@ struct WebPushSpecs {
     #expect(content.count == WebPushEncryption.contentBytes + min(excess, 0))
   }
 
+  @Test("a message that is too large is no trial after a pause, and is rejected during one")
+  func tooLargeForTrial() async throws {
+    let tokens = try await VAPIDTokens(P256.Signing.PrivateKey(), subject: "mailto:chat@example.org")
+    let pauses = OriginPauses()
+    let sender = WebPushSender(
+      WebPushConfiguration(tokens: tokens, hosts: WebPushHosts(["push.example.net"])), PushThreads(), pauses: pauses,
+      now: { Timestamp(milliseconds: 1_000_000) })
+    var payload = samplePayload(.silent(setsBadge: true))
+    payload.type = String(repeating: "x", count: WebPushEncryption.contentBytes)
+    let notification = sampleNotification(PushToken(provider: .webPush, token: token()))
+    let origin = try target().origin
+    for length in [Duration.seconds(60), .zero] {
+      _ = pauses.pause(origin, for: length, isTrial: true)
+      #expect(await sender.send(payload, for: notification) == .rejected(response: "too large"))
+    }
+    #expect(pauses.opening(of: origin) == .open(isTrial: true), "the trial is still to come")
+    await sender.close()
+  }
+
   @Test("each status has its result")
   func responses() {
     let expected: [(UInt, Expected)] = [

@@ -8,17 +8,18 @@ final class WebPushSender: Sendable {
   private let targets: WebPushTargets
   private let tokens: VAPIDTokens
   private let refusals = KeyRefusals()
-  private let pauses = OriginPauses()
+  private let pauses: OriginPauses
   private let client: ProviderClient
   private let now: @Sendable () -> Timestamp
 
   init(
-    _ configuration: WebPushConfiguration, tls: TLSConfiguration, _ threads: PushThreads,
-    now: @escaping @Sendable () -> Timestamp
+    _ configuration: WebPushConfiguration, tls: TLSConfiguration = .makeClientConfiguration(), _ threads: PushThreads,
+    pauses: OriginPauses = OriginPauses(), now: @escaping @Sendable () -> Timestamp
   ) {
     targets = WebPushTargets(configuration.hosts)
     tokens = configuration.tokens
     client = ProviderClient(tls, threads)
+    self.pauses = pauses
     self.now = now
   }
 
@@ -26,17 +27,18 @@ final class WebPushSender: Sendable {
     guard let target = targets.target(of: notification.token.token) else {
       return .tokenInvalid(response: "not a subscription at a host of push.webPush.hosts")
     }
-    let isTrial: Bool
-    switch pauses.opening(of: target.origin) {
-    case .open(let trial): isTrial = trial
-    case .closed(let duration): return .held(reason: "\(target.origin) asked for a pause", for: duration)
-    }
     do {
+      // What can fail without a request comes before `opening`, because only a response ends a trial.
       guard let content = WebPushRequest.content(payload) else { return .rejected(response: "too large") }
       let authorization = try await tokens.authorization(for: target.origin)
       let headers = WebPushRequest.headers(payload, authorization: authorization, at: now())
-      let response = try await client.post(
-        target.address, headers, try WebPushEncryption.encrypt(content, for: target))
+      let body = try WebPushEncryption.encrypt(content, for: target)
+      let isTrial: Bool
+      switch pauses.opening(of: target.origin) {
+      case .open(let trial): isTrial = trial
+      case .closed(let duration): return .held(reason: "\(target.origin) asked for a pause", for: duration)
+      }
+      let response = try await client.post(target.address, headers, body)
       return result(of: response, for: target, isTrial: isTrial)
     } catch let error as ProviderUnreachable {
       // The provider is not paused, because browsers have several push services and the others may work.
