@@ -115,7 +115,7 @@ struct APNsSpecs {
     let device = APNsResponse(status: 429, reason: "TooManyRequests", retryAfter: .seconds(7))
     #expect(device == .result(.failed(reason: "429 TooManyRequests", retryAfter: .seconds(7))))
     let all = APNsResponse(status: 503, reason: "ServiceUnavailable", retryAfter: .seconds(7))
-    #expect(all == .result(.providerPaused(reason: "503 ServiceUnavailable", for: .seconds(7))))
+    #expect(all == .result(.providerPaused(reason: "503 ServiceUnavailable", failure: "503 ServiceUnavailable", for: .seconds(7))))
   }
 
   @Test("a provider token has the key's ID, the team and the time")

@@ -129,16 +129,16 @@ struct FCMSpecs {
   func quotas() {
     #expect(
       response(429, "RESOURCE_EXHAUSTED", code("QUOTA_EXCEEDED"), retryAfter: .seconds(9))
-        == .result(.providerPaused(reason: "429 QUOTA_EXCEEDED", for: .seconds(9))))
+        == .result(.providerPaused(reason: "429 QUOTA_EXCEEDED", failure: "429 QUOTA_EXCEEDED", for: .seconds(9))))
     #expect(
       response(429, "RESOURCE_EXHAUSTED", code("QUOTA_EXCEEDED"))
-        == .result(.providerPaused(reason: "429 QUOTA_EXCEEDED", for: .seconds(60))))
+        == .result(.providerPaused(reason: "429 QUOTA_EXCEEDED", failure: "429 QUOTA_EXCEEDED", for: .seconds(60))))
     let device =
       #"{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"description":"Message rate to device"}]}"#
     #expect(Expected(response(429, "RESOURCE_EXHAUSTED", code("QUOTA_EXCEEDED") + "," + device)) == .failed)
     #expect(
       response(503, "UNAVAILABLE", code("UNAVAILABLE"), retryAfter: .seconds(9))
-        == .result(.providerPaused(reason: "503 UNAVAILABLE", for: .seconds(9))))
+        == .result(.providerPaused(reason: "503 UNAVAILABLE", failure: "503 UNAVAILABLE", for: .seconds(9))))
   }
 
   @Test("an access token is used until a minute before it expires; a wrong key stops the provider, a failure pauses it")

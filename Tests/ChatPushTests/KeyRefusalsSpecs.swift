@@ -5,9 +5,9 @@ import Testing
 @Suite("Whether a key is wrong, or only single tokens")
 struct KeyRefusalsSpecs {
   private let kept = SendResult.possiblyWrongKey(
-    reason: "403; check the key", retryAfter: .seconds(KeyRefusals.retrySeconds))
+    reason: "403; check the key", failure: "403", retryAfter: .seconds(KeyRefusals.retrySeconds))
   private let stopped = SendResult.keyRefused(
-    reason: "Tea responded with 403 for 8 devices, and has accepted no notification; check the key",
+    reason: "Tea responded with 403 for 8 devices, and has accepted no notification; check the key", failure: "403",
     retryAfter: .seconds(KeyRefusals.retrySeconds))
 
   private func refuse(_ refusals: KeyRefusals, _ token: Int) -> SendResult {

@@ -31,7 +31,7 @@ struct ProviderDispatchTests {
   func stopped() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender(lanes: lanes) { notification, _ in
-      notification.token.provider == .apns ? .providerStopped(reason: "wrong key") : .delivered(response: "200")
+      notification.token.provider == .apns ? .providerStopped(reason: "wrong key", failure: "403") : .delivered(response: "200")
     }
     let sent = try await withPushService(folder, log, sender) { push in
       #expect(push.status.providers.allSatisfy { $0.state == .running } && push.status.providers.count == 3)
@@ -61,7 +61,7 @@ struct ProviderDispatchTests {
     let isRefusing = Mutex(true)
     let sender = ScriptedSender(lanes: lanes) { notification, _ in
       notification.token.provider == .apns && isRefusing.withLock { $0 }
-        ? .possiblyWrongKey(reason: "400; check the topic", retryAfter: .zero) : .delivered(response: "200")
+        ? .possiblyWrongKey(reason: "400; check the topic", failure: "400", retryAfter: .zero) : .delivered(response: "200")
     }
     try await withPushService(folder, log, sender) { push in
       log.send(1)
@@ -79,7 +79,7 @@ struct ProviderDispatchTests {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender(lanes: lanes) { notification, attempt in
       notification.token.provider == .apns && attempt == 1
-        ? .providerPaused(reason: "429", for: .milliseconds(1)) : .delivered(response: "200")
+        ? .providerPaused(reason: "429", failure: "429", for: .milliseconds(1)) : .delivered(response: "200")
     }
     try await withPush(folder, log, sender) {
       let position = log.send(1)
@@ -133,6 +133,34 @@ struct ProviderDispatchTests {
     }
   }
 
+  @Test(
+    "the response of an expired notification is what the provider responded to it, without advice",
+    arguments: [
+      SendResult.possiblyWrongKey(reason: "400; check the topic", failure: "400", retryAfter: .zero),
+      .keyRefused(reason: "APNs responded with 400; check the topic", failure: "400", retryAfter: .zero),
+      .providerPaused(reason: "APNs responded with 400; check the clock", failure: "400", for: .zero),
+      .providerPaused(reason: "the token service responded with 500", failure: nil, for: .zero),
+    ])
+  func expiredWithoutAdvice(result: SendResult) async throws {
+    let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
+    let now = Mutex(Script.time(LogPosition(1000)))
+    let sender = ScriptedSender(lanes: lanes) { notification, _ in
+      guard notification.token.provider == .apns else { return .delivered(response: "200") }
+      now.withLock { $0 = $0.adding(milliseconds: RetryPolicy.lifetimeMilliseconds) }
+      return result
+    }
+    try await withPush(folder, log, sender, now: { now.withLock { $0 } }) {
+      log.send(1)
+      let expired = { log.outcomes.flatMap(\.outcomes).filter { $0.device == bensPhone && $0.reason == .expired } }
+      try await eventually { !expired().isEmpty }
+      if case .providerPaused(_, nil, _) = result {
+        #expect(expired().map(\.response) == [nil])
+      } else {
+        #expect(expired().map(\.response) == ["400"])
+      }
+    }
+  }
+
   @Test("a notification is not sent again before Retry-After")
   func retryAfter() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
@@ -170,7 +198,7 @@ struct ProviderDispatchTests {
   func changedProvider() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender(lanes: lanes) { notification, attempt in
-      if notification.token.provider == .fcm { return .providerStopped(reason: "wrong key") }
+      if notification.token.provider == .fcm { return .providerStopped(reason: "wrong key", failure: "403") }
       if attempt == 1 {
         log.append(.user(ben, .devices(.updated(bensPhone, .fcm("b2")))), by: ben)
         return .failed(reason: "busy")

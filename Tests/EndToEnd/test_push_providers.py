@@ -259,13 +259,22 @@ def test_a_notification_of_more_than_a_day_ago_is_not_sent(tmp_path, services):
         server.end()
 
 
-def test_an_expired_notification_shows_what_the_provider_responded_last(tmp_path, services):
-    clock = ShiftedClock(tmp_path)
-    # What each service responds, and how the log shows it.
-    hour = {"retry-after": "3600"}
-    failures = {
-        APNS: (services.apns.error("TooManyRequests", headers=hour), "429 TooManyRequests"),
-        FCM: (services.fcm.error("INTERNAL", headers=hour), "500 INTERNAL"), WEB_PUSH: (Reply(429, hour), "429")}
+# What a service responds, and how the log shows it: failures, and refusals that can mean a wrong key or topic. Of these,
+# `/readyz` and the server's log also say what to check.
+HOUR = {"retry-after": "3600"}
+FAILURES = {
+    "failures": lambda services: {
+        APNS: (services.apns.error("TooManyRequests", headers=HOUR), "429 TooManyRequests"),
+        FCM: (services.fcm.error("INTERNAL", headers=HOUR), "500 INTERNAL"), WEB_PUSH: (Reply(429, HOUR), "429")},
+    "refusals": lambda services: {
+        APNS: (services.apns.error("DeviceTokenNotForTopic"), "400 DeviceTokenNotForTopic"),
+        FCM: (services.fcm.error("SENDER_ID_MISMATCH"), "403 SENDER_ID_MISMATCH"), WEB_PUSH: (Reply(401), "401")},
+}
+
+
+@pytest.mark.parametrize("case", FAILURES)
+def test_an_expired_notification_shows_what_the_provider_responded_last(tmp_path, services, case):
+    clock, failures = ShiftedClock(tmp_path), FAILURES[case](services)
     server = services.server(tmp_path / "data", clock.environment | LONG_SESSIONS).start()
     try:
         anna, _, phones, room = talking(server, services, *failures)

@@ -105,36 +105,36 @@ struct DispatchLoop {
       // A notification that expires was not sent again, so the last failure says why it was not delivered.
       addOutcome(key, outcome, reason, response: reason == .expired ? attempt.lastFailure : response)
     case .alreadySettled: lanes.complete(key, ticket, wasSent: false, at: .now)
-    case .failed(let reason, let retryAfter):
+    case .failed(let reason, let failure, let retryAfter):
       guard number < RetryPolicy.attempts else {
         dispatcher.logger.warning(
           "a notification was abandoned",
           metadata: Self.metadata(key, ["attempts": "\(number)", "reason": "\(reason)"]))
         lanes.complete(key, ticket, wasSent: wasSent, at: .now)
-        return addOutcome(key, .abandoned, .attemptsUsedUp, response: reason)
+        return addOutcome(key, .abandoned, .attemptsUsedUp, response: failure)
       }
       let delay = RetryPolicy.delay(after: number, chance: .random(in: 0...1))
-      retry(attempt, ticket, after: max(delay, retryAfter ?? .zero), because: reason)
+      retry(attempt, ticket, after: max(delay, retryAfter ?? .zero), because: reason, failure: failure)
     // In the following cases nothing was sent or accepted, so they do not count as attempts.
     case .postponed(let reason):
       attemptingDue = .now + .milliseconds(Self.pauseMilliseconds)
       let delay = RetryPolicy.delay(after: number, chance: .random(in: 0...1))
-      retry(attempt, ticket, after: delay, because: reason, counts: false, wasSent: false)
-    case .refused(let reason): retry(attempt, ticket, after: .zero, because: reason, counts: false)
+      retry(attempt, ticket, after: delay, because: reason, counts: false)
+    case .refused(let reason, let failure):
+      retry(attempt, ticket, after: .zero, because: reason, counts: false, failure: failure)
     case .held(let reason, let duration):
-      retry(attempt, ticket, after: duration, because: reason, counts: false, wasSent: false)
+      retry(attempt, ticket, after: duration, because: reason, counts: false)
     }
   }
 
   private mutating func retry(
     _ attempt: PerDeviceQueues.Attempt, _ ticket: PushLanes.Ticket, after delay: Duration, because reason: String,
-    counts: Bool = true, wasSent: Bool = true
+    counts: Bool = true, failure: String? = nil
   ) {
     dispatcher.logger.debug(
       "a notification was not delivered; the server tries again",
       metadata: Self.metadata(attempt.key, ["attempt": "\(attempt.number)", "reason": "\(reason)"]))
     let now = Instant.now
-    let failure = wasSent ? reason : nil
     if !lanes.retry(attempt.key, ticket, at: now + delay, counts: counts, failure: failure, now: now) {
       addOutcome(attempt.key, .abandoned, .replaced)
     }

@@ -29,8 +29,8 @@ struct PerDeviceQueues {
     let key: PushNotificationKey
     /// The number of the attempt, from 1.
     let number: Int
-    /// Why the last attempt failed, such as what the provider responded; nil if none did. At most
-    /// `PushOutcome.responseBytes` long.
+    /// What the provider last responded to the notification, or why there was no response; nil if it was not sent before. At
+    /// most `PushOutcome.responseBytes` long.
     var lastFailure: String?
   }
 
@@ -226,7 +226,7 @@ struct PerDeviceQueues {
   /// Call this when the notification was not delivered and has to be sent again, not before `due`.
   /// - Parameters:
   ///   - counts: whether it was sent, so that this counts as one of its attempts.
-  ///   - failure: why the attempt failed; nil if nothing was sent.
+  ///   - failure: what the provider responded, or why there was no response; nil if nothing was sent.
   /// - Returns: false if it is silent and a newer one waits, so that it is not sent again.
   mutating func retry(
     _ key: PushNotificationKey, at due: Instant, counts: Bool = true, failure: String? = nil, now: Instant

@@ -192,7 +192,7 @@ struct PushLanes {
 
   /// - Parameters:
   ///   - counts: whether this counts as one of the notification's attempts.
-  ///   - failure: why the attempt failed; nil if nothing was sent.
+  ///   - failure: what the provider responded, or why there was no response; nil if nothing was sent.
   /// - Returns: false if it is not sent again, because a newer silent one waits.
   mutating func retry(
     _ key: PushNotificationKey, _ ticket: Ticket, at due: Instant, counts: Bool, failure: String? = nil, now: Instant

@@ -3,15 +3,15 @@ import ChatPrimitives
 import ChatProjections
 import Logging
 
-/// The result of one attempt.
+/// The result of one attempt. For `reason` and `failure` see `SendResult`.
 enum AttemptResult: Sendable, Hashable {
   /// `response` is what the provider responded, if the notification was not delivered.
   case settled(PushResult, PushAbandonment? = nil, response: String? = nil)
   /// The notification is already settled; nothing was sent.
   case alreadySettled
-  case failed(reason: String, retryAfter: Duration? = nil)
+  case failed(reason: String, failure: String, retryAfter: Duration? = nil)
   /// The provider accepts no notifications now, so this does not count as an attempt.
-  case refused(reason: String)
+  case refused(reason: String, failure: String?)
   /// The provider or the service of the device accepts no notifications for this time; nothing was sent.
   case held(reason: String, for: Duration)
   /// The outbox cannot be read, or has not applied all durable events; nothing was sent.
@@ -84,23 +84,25 @@ extension PushDispatcher {
     case .rejected(let response):
       return FinishedAttempt(.settled(.abandoned, .rejected, response: response), from: provider, .reached)
     case .failed(let reason, let retryAfter):
-      return FinishedAttempt(.failed(reason: reason, retryAfter: retryAfter), from: provider, .failed)
+      return FinishedAttempt(.failed(reason: reason, failure: reason, retryAfter: retryAfter), from: provider, .failed)
     case .originPaused(let origin, let response, let duration):
       return FinishedAttempt(
-        .failed(reason: response, retryAfter: duration), from: provider,
+        .failed(reason: response, failure: response, retryAfter: duration), from: provider,
         .originPaused(reason: "\(origin) responded with \(response)"))
     case .held(let reason, let duration): return FinishedAttempt(.held(reason: reason, for: duration))
-    case .providerPaused(let reason, let duration):
-      return FinishedAttempt(.refused(reason: reason), from: provider, .paused(reason: reason, for: duration))
-    case .possiblyWrongKey(let reason, let retryAfter):
+    case .providerPaused(let reason, let failure, let duration):
       return FinishedAttempt(
-        .failed(reason: reason, retryAfter: retryAfter), from: provider,
+        .refused(reason: reason, failure: failure), from: provider, .paused(reason: reason, for: duration))
+    case .possiblyWrongKey(let reason, let failure, let retryAfter):
+      return FinishedAttempt(
+        .failed(reason: reason, failure: failure, retryAfter: retryAfter), from: provider,
         .possiblyWrongKey(reason: "refused: " + reason))
-    case .keyRefused(let reason, let retryAfter):
+    case .keyRefused(let reason, let failure, let retryAfter):
       return FinishedAttempt(
-        .failed(reason: reason, retryAfter: retryAfter), from: provider, .keyRefused(reason: reason))
-    case .providerStopped(let reason):
-      return FinishedAttempt(.refused(reason: reason), from: provider, .stopped(reason: reason))
+        .failed(reason: reason, failure: failure, retryAfter: retryAfter), from: provider,
+        .keyRefused(reason: reason))
+    case .providerStopped(let reason, let failure):
+      return FinishedAttempt(.refused(reason: reason, failure: failure), from: provider, .stopped(reason: reason))
     }
   }
 
@@ -112,14 +114,14 @@ extension PushDispatcher {
         // anyway.
         try? await outbox.wait(for: position)
         if await hasAnotherToken(notification.key) {
-          return .failed(reason: "the device has a token of another provider")
+          return .failed(reason: "the device has a token of another provider", failure: response)
         }
         return .settled(.tokenInvalid, response: response)
       // The next attempt finds the new token, or that the device has none.
-      case .replaced: return .failed(reason: "the token was replaced")
+      case .replaced: return .failed(reason: "the token was replaced", failure: response)
       }
     } catch {
-      return .failed(reason: "the invalid token could not be recorded: \(error)")
+      return .failed(reason: "the invalid token could not be recorded: \(error)", failure: response)
     }
   }
 

@@ -34,9 +34,11 @@ final class KeyRefusals: Sendable {
     }
     guard let isProbablyWrong else { return .rejected(response: response) }
     let retryAfter = Duration.seconds(Self.retrySeconds)
-    guard isProbablyWrong else { return .possiblyWrongKey(reason: "\(response); \(next)", retryAfter: retryAfter) }
+    guard isProbablyWrong else {
+      return .possiblyWrongKey(reason: "\(response); \(next)", failure: response, retryAfter: retryAfter)
+    }
     let reason = "\(provider) responded with \(response) for \(Self.limit) devices, and has accepted no notification"
-    return .keyRefused(reason: "\(reason); \(next)", retryAfter: retryAfter)
+    return .keyRefused(reason: "\(reason); \(next)", failure: response, retryAfter: retryAfter)
   }
 
   /// Call this when a provider has accepted a notification.

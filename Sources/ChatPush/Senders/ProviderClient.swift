@@ -115,6 +115,14 @@ struct ProviderUnreachable: Error {
   let reason: String
 }
 
+extension SendResult {
+  /// The provider has only one service, so it is paused.
+  static func noConnection(_ error: ProviderUnreachable) -> SendResult {
+    let reason = "no connection: \(error.reason)"
+    return .providerPaused(reason: reason, failure: reason, for: .zero)
+  }
+}
+
 /// The header `Retry-After` (RFC 9110, section 10.2.3).
 enum RetryAfter {
   /// The longest delay that is obeyed, in seconds: a notification is of no use after a day.

@@ -64,6 +64,9 @@ package enum ProviderName: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// The result of sending one notification. Responses and reasons are for operators, and contain no token.
+///
+/// A `failure` is what the provider responded to this notification, or why there was no response; nil if nothing was sent. It
+/// is recorded if the notification is given up. A `reason` can also say what to do.
 package enum SendResult: Sendable, Hashable {
   /// The provider accepted it. `response` is what it responded, such as "200", which is not recorded: `delivered` implies it.
   case delivered(response: String)
@@ -78,13 +81,13 @@ package enum SendResult: Sendable, Hashable {
   /// Nothing was sent, because the service of this device asked for a pause before. The notification can be sent after it.
   case held(reason: String, for: Duration)
   /// The provider accepts no notifications for this time.
-  case providerPaused(reason: String, for: Duration)
+  case providerPaused(reason: String, failure: String?, for: Duration)
   /// The provider refused the notification, perhaps because a key or a topic is wrong. The notification can be sent again after
   /// `retryAfter`; until the provider accepts one, an operator should check what `reason` says.
-  case possiblyWrongKey(reason: String, retryAfter: Duration)
+  case possiblyWrongKey(reason: String, failure: String, retryAfter: Duration)
   /// The provider refused the server's key or topic for this device and for so many others that it is probably wrong. The
   /// notification can be sent again after `retryAfter`; an operator has to do what `reason` says.
-  case keyRefused(reason: String, retryAfter: Duration)
+  case keyRefused(reason: String, failure: String, retryAfter: Duration)
   /// The provider accepts no notifications until an operator does what `reason` says.
-  case providerStopped(reason: String)
+  case providerStopped(reason: String, failure: String?)
 }

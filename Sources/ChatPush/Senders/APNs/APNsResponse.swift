@@ -56,7 +56,7 @@ enum APNsResponse: Sendable, Hashable {
     case "TooManyRequests":
       self = .result(.failed(reason: text, retryAfter: retryAfter ?? .seconds(Self.deviceSeconds)))
     case "TooManyProviderTokenUpdates":
-      self = .result(.providerPaused(reason: text, for: retryAfter ?? .seconds(Self.tokenSeconds)))
+      self = .result(.providerPaused(reason: text, failure: text, for: retryAfter ?? .seconds(Self.tokenSeconds)))
     case "IdleTimeout", "InternalServerError", "Shutdown":
       self = .result(.failed(reason: text, retryAfter: retryAfter))
     default: self = Self.unknown(status, text, retryAfter)
@@ -73,13 +73,13 @@ enum APNsResponse: Sendable, Hashable {
     case 429: .result(.failed(reason: text, retryAfter: retryAfter ?? .seconds(deviceSeconds)))
     case 503:
       .result(
-        retryAfter.map { .providerPaused(reason: text, for: $0) } ?? .failed(reason: text))
+        retryAfter.map { .providerPaused(reason: text, failure: text, for: $0) } ?? .failed(reason: text))
     default: .result(.failed(reason: text, retryAfter: retryAfter))
     }
   }
 
   private static func stopped(_ text: String, _ next: String) -> APNsResponse {
-    .result(.providerStopped(reason: "APNs responded with \(text); \(next)"))
+    .result(.providerStopped(reason: "APNs responded with \(text); \(next)", failure: text))
   }
 
   private static func reason(in body: [UInt8]) -> String? {

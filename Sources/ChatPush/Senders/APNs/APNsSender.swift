@@ -48,13 +48,13 @@ final class APNsSender: Sendable {
       case .tokenExpired:
         return .providerPaused(
           reason: "APNs responded with 403 ExpiredProviderToken; check the clock of this machine",
-          for: .seconds(TokenSchedule.renewalSeconds))
+          failure: "403 ExpiredProviderToken", for: .seconds(TokenSchedule.renewalSeconds))
       case .result(let result):
         if case .delivered = result { refusals.noteAccepted() }
         return result
       }
     } catch let error as ProviderUnreachable {
-      return .providerPaused(reason: "no connection: \(error.reason)", for: .zero)
+      return .noConnection(error)
     } catch {
       return .failed(reason: "\(error)")
     }

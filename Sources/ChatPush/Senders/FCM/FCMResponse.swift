@@ -26,7 +26,7 @@ enum FCMResponse: Sendable, Hashable {
     case (_, "THIRD_PARTY_AUTH_ERROR"):
       self = .result(
         .possiblyWrongKey(
-          reason: "\(text); check the APNs key and the Web Push certificate in the Firebase console",
+          reason: "\(text); check the APNs key and the Web Push certificate in the Firebase console", failure: text,
           retryAfter: retryAfter ?? .seconds(KeyRefusals.retrySeconds)))
     case (401, _): self = .unauthenticated(response: text)
     case (400, _):
@@ -41,10 +41,10 @@ enum FCMResponse: Sendable, Hashable {
       let pause = retryAfter ?? .seconds(Self.quotaSeconds)
       self = .result(
         problem?.concernsDevice == true
-          ? .failed(reason: text, retryAfter: pause) : .providerPaused(reason: text, for: pause))
+          ? .failed(reason: text, retryAfter: pause) : .providerPaused(reason: text, failure: text, for: pause))
     case (503, _):
       self = .result(
-        retryAfter.map { .providerPaused(reason: text, for: $0) }
+        retryAfter.map { .providerPaused(reason: text, failure: text, for: $0) }
           ?? .failed(reason: text, retryAfter: .seconds(Self.unavailableSeconds)))
     case (500..., _):
       self = .result(.failed(reason: text, retryAfter: retryAfter ?? .seconds(Self.unavailableSeconds)))
@@ -53,7 +53,7 @@ enum FCMResponse: Sendable, Hashable {
   }
 
   private static func stopped(_ text: String, _ next: String) -> FCMResponse {
-    .result(.providerStopped(reason: "FCM responded with \(text); \(next)"))
+    .result(.providerStopped(reason: "FCM responded with \(text); \(next)", failure: text))
   }
 
   /// The parts of an error that matter here.

@@ -41,7 +41,8 @@ final class FCMSender: Sendable {
           next: "check push.fcm.keyFile: it must be the key file of the app's Firebase project")
       case .unauthenticated(let response):
         return .providerStopped(
-          reason: "FCM responded with \(response), also to a new access token; check the account in push.fcm.keyFile")
+          reason: "FCM responded with \(response), also to a new access token; check the account in push.fcm.keyFile",
+          failure: response)
       case .result(let result):
         if case .delivered = result { refusals.noteAccepted() }
         return result
@@ -49,7 +50,7 @@ final class FCMSender: Sendable {
     } catch let error as TokenFailure {
       return error.result
     } catch let error as ProviderUnreachable {
-      return .providerPaused(reason: "no connection: \(error.reason)", for: .zero)
+      return .noConnection(error)
     } catch {
       return .failed(reason: "\(error)")
     }

@@ -82,10 +82,11 @@ struct ServiceAccount: Sendable {
         .providerStopped(
           reason:
             "Google's token service responded with \(text); check the clock of this machine, and whether the key in "
-            + "push.fcm.keyFile was deleted"))
+            + "push.fcm.keyFile was deleted", failure: nil))
     default:
       throw TokenFailure(
-        .providerPaused(reason: "Google's token service responded with \(text)", for: response.retryAfter ?? .zero))
+        .providerPaused(
+          reason: "Google's token service responded with \(text)", failure: nil, for: response.retryAfter ?? .zero))
     }
   }
 }
