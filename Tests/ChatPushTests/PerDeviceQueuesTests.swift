@@ -60,7 +60,9 @@ import Testing
       queues.next(at: start + .seconds(2)) == .init(key: key(2), number: 1), "attempts are counted by notification")
   }
 
-  @Test("a device that has to wait keeps only one alert in memory, whether or not anything was sent", arguments: [true, false])
+  @Test(
+    "a device that has to wait keeps only one alert in memory, whether or not anything was sent",
+    arguments: [true, false])
   func waitingDevice(counts: Bool) {
     var queues = PerDeviceQueues()
     take([key(1), key(2), key(3)], into: &queues)
@@ -72,13 +74,16 @@ import Testing
     #expect(queues.count == 2 && queues.next(at: start)?.key == key(2))
   }
 
-  @Test("a provider that refuses a notification at once does not change what is in memory")
-  func refused() {
+  @Test("a wait that is not due to the device does not change what is in memory", arguments: [0, 1])
+  func keepsAlerts(seconds: Int) {
     var queues = PerDeviceQueues()
     take([key(1), key(2)], into: &queues)
     #expect(queues.next(at: start)?.key == key(1))
-    _ = queues.retry(key(1), at: start, counts: false, now: start)
-    #expect(queues.count == 2)
+    let due = start + .seconds(seconds)
+    _ = queues.retry(key(1), at: due, counts: false, keepsAlerts: true, now: start)
+    #expect(queues.count == 2 && queues.next(at: due) == .init(key: key(1), number: 1))
+    queues.complete(key(1), at: due)
+    #expect(queues.alertsNeeded(1) == [] && queues.next(at: due)?.key == key(2))
   }
 
   /// Responds to the only request for alerts that were left in the outbox.
@@ -128,7 +133,7 @@ import Testing
     var queues = PerDeviceQueues()
     take([key(1), key(2), key(3)], into: &queues)
     #expect(queues.next(at: start)?.key == key(1))
-    _ = queues.retry(key(1), at: start, counts: false, now: start)
+    _ = queues.retry(key(1), at: start, counts: false, keepsAlerts: true, now: start)
     #expect(queues.count == 3, "it did not fail")
     #expect(queues.next(at: start)?.key == key(1))
     _ = queues.retry(key(1), at: start + .seconds(1), now: start)

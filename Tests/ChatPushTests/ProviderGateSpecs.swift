@@ -95,21 +95,34 @@ struct ProviderGateSpecs {
       #expect(gate.end(isTrial: false, signal, at: start) == nil && gate.state == .stopped(reason: "403"))
     }
     #expect(gate.end(isTrial: false, .accepted, at: start) == .recovered && gate.state == .running)
-    #expect(gate.end(isTrial: false, .keyRefused(reason: "403"), at: start) == .stopped(reason: "403"))
+    #expect(gate.end(isTrial: false, .keyRefused(reason: "403"), at: start) == nil, "it is from before")
+    #expect(gate.state == .running)
   }
 
   @Test("a refusal that can mean a wrong key is shown until a notification is accepted, and closes nothing")
   func possiblyWrongKey() {
     var gate = ProviderGate()
     for reason in ["400", "401"] {
-      #expect(gate.end(isTrial: false, .possiblyWrongKey(reason: reason), at: start) == .refused(reason: reason))
+      #expect(gate.end(isTrial: false, .possiblyWrongKey(reason: reason), at: start) == .possiblyWrongKey(reason: reason))
       #expect(gate.refusal == reason && gate.state == .running && gate.opening(at: start) == .open)
     }
     for signal: ProviderGate.Signal in [.reached, .failed, .none] {
       #expect(gate.end(isTrial: false, signal, at: start) == nil && gate.refusal == "401")
     }
-    #expect(gate.end(isTrial: false, .accepted, at: start) == .accepted && gate.refusal == nil)
+    #expect(gate.end(isTrial: false, .accepted, at: start) == .refusalEnded && gate.refusal == nil)
     #expect(gate.end(isTrial: false, .accepted, at: start) == nil, "reported once")
+  }
+
+  @Test("results from before an acceptance can arrive after it; only what can follow it is shown")
+  func refusalAfterAcceptance() {
+    var gate = ProviderGate()
+    #expect(gate.end(isTrial: false, .accepted, at: start) == nil)
+    #expect(gate.end(isTrial: false, .possiblyWrongKey(reason: "400"), at: start) == nil && gate.refusal == nil)
+    #expect(
+      gate.end(isTrial: false, .possiblyWrongKey(reason: "401", canFollowAcceptance: true), at: start)
+        == .possiblyWrongKey(reason: "401"))
+    #expect(gate.end(isTrial: false, .possiblyWrongKey(reason: "400"), at: start) == nil && gate.refusal == "401")
+    #expect(gate.end(isTrial: false, .accepted, at: start) == .refusalEnded && gate.refusal == nil)
   }
 
   @Test("a pause of one of its services is reported and closes nothing")
@@ -125,11 +138,21 @@ struct ProviderGateSpecs {
     _ = gate.end(isTrial: false, .paused(reason: "429", for: .seconds(1)), at: start)
     #expect(gate.opening(at: at(1)) == .open)
     _ = gate.begin()
-    #expect(gate.end(isTrial: true, .possiblyWrongKey(reason: "400"), at: at(1)) == .refused(reason: "400"))
+    #expect(gate.end(isTrial: true, .possiblyWrongKey(reason: "400"), at: at(1)) == .possiblyWrongKey(reason: "400"))
     #expect(gate.state == .paused(reason: "429") && gate.opening(at: at(1)) == .at(at(3)))
     #expect(gate.opening(at: at(3)) == .open)
     _ = gate.begin()
     #expect(gate.end(isTrial: true, .accepted, at: at(3)) == .recovered && gate.refusal == nil)
+  }
+
+  @Test("a trial for which the key is refused postpones the next one")
+  func keyRefusedTrial() {
+    var gate = ProviderGate()
+    _ = gate.end(isTrial: false, .paused(reason: "429", for: .seconds(1)), at: start)
+    #expect(gate.opening(at: at(1)) == .open)
+    _ = gate.begin()
+    #expect(gate.end(isTrial: true, .keyRefused(reason: "403"), at: at(1)) == nil)
+    #expect(gate.state == .paused(reason: "429") && gate.opening(at: at(1)) == .at(at(3)))
   }
 
   @Test("a trial that sent nothing is followed by another at once, so that expired notifications do not wait")

@@ -29,7 +29,7 @@ struct DeviceQueue {
   private var alerts: Deque<PushNotificationKey> = []
   /// The position of the first alert that is only in the outbox; nil if there is none.
   private var unread: LogPosition?
-  /// Whether all alerts after the current notification are left in the outbox, because it failed.
+  /// Whether all alerts after the current notification are left in the outbox, because it waits to be sent again.
   private var hasOnlyCurrent = false
   /// The position of the last alert that became the current notification.
   private(set) var lastAlert = LogPosition.origin

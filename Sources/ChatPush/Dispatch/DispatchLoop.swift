@@ -119,9 +119,9 @@ struct DispatchLoop {
     case .postponed(let reason):
       attemptingDue = .now + .milliseconds(Self.pauseMilliseconds)
       let delay = RetryPolicy.delay(after: number, chance: .random(in: 0...1))
-      retry(attempt, ticket, after: delay, because: reason, counts: false)
+      retry(attempt, ticket, after: delay, because: reason, counts: false, keepsAlerts: true)
     case .refused(let reason, let failure):
-      retry(attempt, ticket, after: .zero, because: reason, counts: false, failure: failure)
+      retry(attempt, ticket, after: .zero, because: reason, counts: false, keepsAlerts: true, failure: failure)
     case .held(let reason, let duration):
       retry(attempt, ticket, after: duration, because: reason, counts: false)
     }
@@ -129,15 +129,15 @@ struct DispatchLoop {
 
   private mutating func retry(
     _ attempt: PerDeviceQueues.Attempt, _ ticket: PushLanes.Ticket, after delay: Duration, because reason: String,
-    counts: Bool = true, failure: String? = nil
+    counts: Bool = true, keepsAlerts: Bool = false, failure: String? = nil
   ) {
     dispatcher.logger.debug(
       "a notification was not delivered; the server tries again",
       metadata: Self.metadata(attempt.key, ["attempt": "\(attempt.number)", "reason": "\(reason)"]))
     let now = Instant.now
-    if !lanes.retry(attempt.key, ticket, at: now + delay, counts: counts, failure: failure, now: now) {
-      addOutcome(attempt.key, .abandoned, .replaced)
-    }
+    let isNeeded = lanes.retry(
+      attempt.key, ticket, at: now + delay, counts: counts, keepsAlerts: keepsAlerts, failure: failure, now: now)
+    if !isNeeded { addOutcome(attempt.key, .abandoned, .replaced) }
   }
 
   private mutating func addOutcome(
@@ -161,7 +161,7 @@ struct DispatchLoop {
         metadata: ["provider": "\(provider.name)", "reason": "\(reason)"])
     case .recovered:
       dispatcher.logger.notice("a push provider works again", metadata: ["provider": "\(provider.name)"])
-    case .refused(let reason):
+    case .possiblyWrongKey(let reason):
       guard mayLog(.refusal(provider)) else { return }
       dispatcher.logger.warning(
         "a push provider refused a notification, which the server keeps; more are not logged for a minute",
@@ -171,7 +171,7 @@ struct DispatchLoop {
       dispatcher.logger.warning(
         "a push service is paused and its notifications wait; more are not logged for a minute",
         metadata: ["provider": "\(provider.name)", "reason": "\(reason)"])
-    case .accepted: break
+    case .refusalEnded: break
     }
   }
 
@@ -367,7 +367,7 @@ extension PushProviderStatus {
   /// - Parameter refusal: what the provider refused, if a key or a topic may be wrong although it is running.
   init(_ provider: ProviderName, _ state: ProviderGate.State, refusal: String? = nil) {
     switch state {
-    case .running: self.init(name: provider.name, state: .running, reason: refusal)
+    case .running: self.init(name: provider.name, state: .running, reason: refusal.map { "refused: " + $0 })
     case .paused(let reason): self.init(name: provider.name, state: .paused, reason: reason)
     case .stopped(let reason): self.init(name: provider.name, state: .stopped, reason: reason)
     }

@@ -226,10 +226,12 @@ struct PerDeviceQueues {
   /// Call this when the notification was not delivered and has to be sent again, not before `due`.
   /// - Parameters:
   ///   - counts: whether it was sent, so that this counts as one of its attempts.
+  ///   - keepsAlerts: whether the device's other alerts stay in memory, because the wait is not due to the device.
   ///   - failure: what the provider responded, or why there was no response; nil if nothing was sent.
   /// - Returns: false if it is silent and a newer one waits, so that it is not sent again.
   mutating func retry(
-    _ key: PushNotificationKey, at due: Instant, counts: Bool = true, failure: String? = nil, now: Instant
+    _ key: PushNotificationKey, at due: Instant, counts: Bool = true, keepsAlerts: Bool = false, failure: String? = nil,
+    now: Instant
   ) -> Bool {
     let device = DeviceKey(key)
     guard let current = queues[device]?.current, current.key == key else { return true }
@@ -237,7 +239,7 @@ struct PerDeviceQueues {
     if !counts { queues[device]?.attempts -= 1 }
     if let failure { queues[device]?.lastFailure = failure.beginning(ofBytes: PushOutcome.responseBytes) }
     guard current.group != nil else {
-      if counts || due > now { count -= queues[device]?.keepOnlyCurrent() ?? 0 }
+      if !keepsAlerts { count -= queues[device]?.keepOnlyCurrent() ?? 0 }
       // What may be sent at once goes to the end, so that a provider that refused it is tried with another device next.
       if due <= now { ready.append(device) } else { resting.add(device, due: due) }
       return true

@@ -45,7 +45,8 @@ struct ProviderGate {
     case paused(reason: String, for: Duration)
     case stopped(reason: String)
     /// The provider refused the notification, perhaps because a key or a topic is wrong.
-    case possiblyWrongKey(reason: String)
+    /// - `canFollowAcceptance`: whether the provider can respond so after it has accepted a notification.
+    case possiblyWrongKey(reason: String, canFollowAcceptance: Bool = false)
     /// One of the provider's services asked for a pause.
     case originPaused(reason: String)
     /// The provider refused the key for so many devices that the key is probably wrong.
@@ -58,16 +59,19 @@ struct ProviderGate {
     case stopped(reason: String)
     case recovered
     /// A notification was refused, perhaps because a key or a topic is wrong. The state does not change.
-    case refused(reason: String)
+    case possiblyWrongKey(reason: String)
     /// One of the provider's services asked for a pause. The state does not change.
     case originPaused(reason: String)
     /// A notification was accepted after such a refusal.
-    case accepted
+    case refusalEnded
   }
 
   private(set) var state = State.running
   /// The last refusal that can mean a wrong key or topic. Nil if a notification was accepted since.
   private(set) var refusal: String?
+  /// Whether the provider has accepted a notification. Then the server's own key and topic are right (`KeyRefusals`), so a
+  /// result that says otherwise is from before, although it arrives later.
+  private var hasAccepted = false
   /// Whether it is stopped because of `Signal.keyRefused`. Then it stays open: each device waits by itself, and others may
   /// show that the key is right.
   private var isKeyRefused = false
@@ -130,12 +134,13 @@ struct ProviderGate {
       if requestsPerSecond != nil { allowance += 1 }
       return nil
     case .accepted, .reached:
+      if signal == .accepted { hasAccepted = true }
       let endsRefusal = signal == .accepted && refusal != nil
       if endsRefusal { refusal = nil }
       // An attempt that began before the pause does not show that the provider works again. A refused key is right only if a
       // notification is accepted.
       guard isKeyRefused ? signal == .accepted : isTrial && state != .running else {
-        return endsRefusal ? .accepted : nil
+        return endsRefusal ? .refusalEnded : nil
       }
       (state, pauses, isKeyRefused) = (.running, 0, false)
       return .recovered
@@ -144,15 +149,16 @@ struct ProviderGate {
       return nil
     case .paused(let reason, let duration): return pause(isTrial: isTrial, reason, for: duration, at: now)
     case .stopped(let reason): return stop(isTrial: isTrial, reason, at: now)
-    case .possiblyWrongKey(let reason):
+    case .possiblyWrongKey(let reason, let canFollowAcceptance):
       if isTrial { postponeTrial(at: now) }
+      guard canFollowAcceptance || !hasAccepted else { return nil }
       refusal = reason
-      return .refused(reason: reason)
-    case .originPaused(let reason):
-      if isTrial { postponeTrial(at: now) }
-      return .originPaused(reason: reason)
+      return .possiblyWrongKey(reason: reason)
+    // Nothing closes the gate of Web Push, so this was no trial.
+    case .originPaused(let reason): return .originPaused(reason: reason)
     case .keyRefused(let reason):
-      guard state == .running else { return nil }
+      if isTrial { postponeTrial(at: now) }
+      guard state == .running, !hasAccepted else { return nil }
       (state, isKeyRefused) = (.stopped(reason: reason), true)
       return .stopped(reason: reason)
     }

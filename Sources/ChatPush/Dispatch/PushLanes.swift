@@ -192,11 +192,14 @@ struct PushLanes {
 
   /// - Parameters:
   ///   - counts: whether this counts as one of the notification's attempts.
+  ///   - keepsAlerts: whether the device's other alerts stay in memory, because the wait is not due to the device.
   ///   - failure: what the provider responded, or why there was no response; nil if nothing was sent.
   /// - Returns: false if it is not sent again, because a newer silent one waits.
   mutating func retry(
-    _ key: PushNotificationKey, _ ticket: Ticket, at due: Instant, counts: Bool, failure: String? = nil, now: Instant
+    _ key: PushNotificationKey, _ ticket: Ticket, at due: Instant, counts: Bool, keepsAlerts: Bool = false,
+    failure: String? = nil, now: Instant
   ) -> Bool {
-    lanes[ticket.lane].queues.retry(key, at: due, counts: counts, failure: failure, now: now)
+    lanes[ticket.lane].queues.retry(
+      key, at: due, counts: counts, keepsAlerts: keepsAlerts, failure: failure, now: now)
   }
 }

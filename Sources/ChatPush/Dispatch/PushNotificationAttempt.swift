@@ -93,10 +93,10 @@ extension PushDispatcher {
     case .providerPaused(let reason, let failure, let duration):
       return FinishedAttempt(
         .refused(reason: reason, failure: failure), from: provider, .paused(reason: reason, for: duration))
-    case .possiblyWrongKey(let reason, let failure, let retryAfter):
+    case .possiblyWrongKey(let reason, let failure, let canFollowAcceptance, let retryAfter):
       return FinishedAttempt(
         .failed(reason: reason, failure: failure, retryAfter: retryAfter), from: provider,
-        .possiblyWrongKey(reason: "refused: " + reason))
+        .possiblyWrongKey(reason: reason, canFollowAcceptance: canFollowAcceptance))
     case .keyRefused(let reason, let failure, let retryAfter):
       return FinishedAttempt(
         .failed(reason: reason, failure: failure, retryAfter: retryAfter), from: provider,

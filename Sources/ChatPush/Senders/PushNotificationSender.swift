@@ -84,7 +84,8 @@ package enum SendResult: Sendable, Hashable {
   case providerPaused(reason: String, failure: String?, for: Duration)
   /// The provider refused the notification, perhaps because a key or a topic is wrong. The notification can be sent again after
   /// `retryAfter`; until the provider accepts one, an operator should check what `reason` says.
-  case possiblyWrongKey(reason: String, failure: String, retryAfter: Duration)
+  /// - `canFollowAcceptance`: whether the provider can respond so after it has accepted a notification.
+  case possiblyWrongKey(reason: String, failure: String, canFollowAcceptance: Bool = false, retryAfter: Duration)
   /// The provider refused the server's key or topic for this device and for so many others that it is probably wrong. The
   /// notification can be sent again after `retryAfter`; an operator has to do what `reason` says.
   case keyRefused(reason: String, failure: String, retryAfter: Duration)

@@ -41,7 +41,7 @@ extension PushProviders {
     switch await send(notification) {
     // What is wrong with the token is found only after the credentials were accepted.
     case .delivered, .tokenInvalid, .rejected: return nil
-    case .failed(let reason, _), .providerPaused(let reason, _, _), .possiblyWrongKey(let reason, _, _),
+    case .failed(let reason, _), .providerPaused(let reason, _, _), .possiblyWrongKey(let reason, _, _, _),
       .keyRefused(let reason, _, _), .providerStopped(let reason, _), .held(let reason, _),
       .originPaused(_, let reason, _):
       return reason

@@ -27,7 +27,7 @@ enum FCMResponse: Sendable, Hashable {
       self = .result(
         .possiblyWrongKey(
           reason: "\(text); check the APNs key and the Web Push certificate in the Firebase console", failure: text,
-          retryAfter: retryAfter ?? .seconds(KeyRefusals.retrySeconds)))
+          canFollowAcceptance: true, retryAfter: retryAfter ?? .seconds(KeyRefusals.retrySeconds)))
     case (401, _): self = .unauthenticated(response: text)
     case (400, _):
       self = .result(
