@@ -59,8 +59,8 @@ public struct PushProviderReadiness: Codable, Sendable, Hashable {
   /// `running`, `paused` (it asked for a pause or cannot be reached, and is tried again) or `stopped` (an operator has to
   /// do what `detail` says).
   public var state: String
-  /// Why it is not running, and what to do. While it is running: what to check because it refused a notification and has
-  /// accepted none since, otherwise nil.
+  /// Why it is not running and what to do. If it is running: what it last refused, perhaps because of a wrong key or topic,
+  /// until it accepts a notification. Otherwise null.
   @Nullable public var detail: String?
 
   public init(name: String, state: String, detail: String?) {

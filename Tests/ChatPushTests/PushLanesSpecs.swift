@@ -69,7 +69,7 @@ struct PushLanesSpecs {
     let first = try #require(firstStart)
     let change = lanes.end(first.ticket, .stopped(reason: "key"), from: .apns, at: start)
     #expect(change?.provider == .apns && change?.change == .stopped(reason: "key"))
-    _ = lanes.retry(first.attempt.key, first.ticket, at: start, counts: false, now: start)
+    _ = lanes.retry(first.attempt.key, first.ticket, at: start, counts: false, keepsAlerts: true, now: start)
     #expect(lanes.closed == [.apns])
     var sent: [LogPosition] = []
     while let next = lanes.next(at: start) {

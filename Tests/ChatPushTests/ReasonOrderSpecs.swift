@@ -123,6 +123,16 @@ private struct Situation {
     #expect(neighbours(FanOut.SkipReason.allCases).filter { !tested.contains($0) } == [])
   }
 
+  @Test("neighbours that count as exclusive cannot apply together", arguments: Self.exclusive)
+  func exclude(pair: [FanOut.SkipReason]) {
+    for (situation, _) in Self.chains {
+      let applyAlone = pair.allSatisfy { situation.with([$0]).decision == .skip($0) }
+      // If one undoes the other, such as two levels, the order in which they are made to apply matters.
+      let areIndependent = situation.with(pair).decision == situation.with(pair.reversed()).decision
+      #expect(!(applyAlone && areIndependent), "\(situation.event.change)")
+    }
+  }
+
   @Test("a device that gets neither of two kinds gets the reason for the first one")
   func twoKinds() {
     let cases: [(PushEvent.Change, [FanOut.SkipReason])] = [

@@ -330,7 +330,8 @@ import Testing
     try await outbox.wait(for: position, timeoutMilliseconds: 120_000)
     let dispatcher = PushDispatcher(
       outbox: outbox, head: { log.head }, recorder: log, sender: sender, logIdentity: testLog, logger: testLogger,
-      now: { Script.time(position).adding(milliseconds: ageMilliseconds()) }, isOpen: isOpen, outboxTimeoutMilliseconds: outboxTimeoutMilliseconds)
+      now: { Script.time(position).adding(milliseconds: ageMilliseconds()) }, isOpen: isOpen,
+      outboxTimeoutMilliseconds: outboxTimeoutMilliseconds)
     let result: Result<Void, any Error>
     do {
       result = .success(

@@ -3,8 +3,8 @@ package import ChatPrimitives
 
 /// Silent notifications of which a device needs only the newest: those of one kind in one room. An `update` or a `sent`
 /// clears the notifications of a room, a thread or a deleted message, so each of these has a group of its own. An `update`
-/// that clears none of them must not replace one that does. An alert in quiet hours only sets the badge, so those of one kind in
-/// one room are a group too.
+/// that clears none of them must not replace one that does. Quiet alerts only set the badge, so those of one kind in one room
+/// are a group.
 package struct SilentGroup: Sendable, Hashable {
   package let kind: PushKind
   private let room: RoomID?

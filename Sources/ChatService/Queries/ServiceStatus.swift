@@ -47,8 +47,8 @@ package struct PushProviderStatus: Sendable, Hashable {
 
   package let name: String
   package let state: State
-  /// Why it is not running, or what it refused since it last accepted a notification, and what to do. Nil if nothing is to be
-  /// done.
+  /// Why it is not running and what to do. If it is running: what it last refused, perhaps because of a wrong key or topic,
+  /// until it accepts a notification. Otherwise nil.
   package let reason: String?
 
   package init(name: String, state: State, reason: String?) {
