@@ -100,6 +100,8 @@ extension ProjectionRunner {
   /// Fills the file until few events are missing.
   private func fill(_ file: ProjectionFile, _ rebuild: ViewRebuild) throws {
     let queue = try file.openForRebuild(P.self, cacheKiB: ProjectionFile.busyWriterCacheKiB)
+    // A transaction and an index can write many MiB at once, and messages wait for the sync of all of them.
+    try queue.writeWithoutTransaction { PageChecksums.syncInSteps($0) }
     rebuild.onCancel { queue.interrupt() }
     defer { rebuild.onCancel(nil) }
     do {
