@@ -1,4 +1,3 @@
-package import ChatDomain
 package import ChatPrimitives
 package import EventStore
 import Synchronization
