@@ -1,6 +1,4 @@
 import AsyncHTTPClient
-import ChatPrimitives
-import Foundation
 import HTTPClientLimits
 import NIOCore
 import NIOHTTP1
@@ -89,57 +87,5 @@ final class ProviderClient: Sendable {
 
   func close() async {
     for client in clients { try? await client.shutdown() }
-  }
-}
-
-/// A URL to which requests are posted. Parsing one takes several microseconds, so what is used again is kept.
-struct ProviderAddress: Sendable {
-  /// Without headers and body.
-  private let empty: HTTPClient.Request
-
-  /// - Throws: an error of `HTTPClient` if requests cannot be sent to the URL.
-  init(_ url: String) throws { empty = try HTTPClient.Request(url: url, method: .POST) }
-
-  var url: String { empty.url.absoluteString }
-
-  func request(_ headers: HTTPHeaders, _ body: [UInt8]) -> HTTPClient.Request {
-    var request = empty
-    request.headers = headers
-    request.body = .bytes(body)
-    return request
-  }
-}
-
-/// No connection to the provider could be made.
-struct ProviderUnreachable: Error {
-  let reason: String
-}
-
-extension SendResult {
-  /// The provider has only one service, so it is paused.
-  static func noConnection(_ error: ProviderUnreachable) -> SendResult {
-    let reason = "no connection: \(error.reason)"
-    return .providerPaused(reason: reason, failure: reason, for: .zero)
-  }
-}
-
-/// The header `Retry-After` (RFC 9110, section 10.2.3).
-enum RetryAfter {
-  /// The longest delay that is obeyed, in seconds: a notification is of no use after a day.
-  static let longestSeconds: Int64 = RetryPolicy.lifetimeMilliseconds / 1000
-
-  /// - Parameter text: seconds, or a date.
-  /// - Returns: nil if the text is neither.
-  static func delay(_ text: String, at now: Date) -> Duration? {
-    let text = text.trimmingCharacters(in: .whitespaces)
-    if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-      return .seconds(min(Int64(text) ?? longestSeconds, longestSeconds))
-    }
-    let format = DateFormatter()
-    format.locale = Locale(identifier: "en_US_POSIX")
-    format.timeZone = TimeZone(identifier: "GMT")
-    format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-    guard let date = format.date(from: text) else { return nil }
-    return .seconds(min(max(Int64(date.timeIntervalSince(now).rounded(.up)), 0), longestSeconds))
   }
 }
