@@ -13,11 +13,6 @@ struct ProviderGate {
   static let longestPauseSeconds = 60
   /// The longest pause that a provider can set, in seconds.
   static let longestSetPauseSeconds = 3600
-  /// How long unused requests can still be used, in seconds. A longer time would allow bursts above the rate; a shorter
-  /// one would waste requests.
-  private static let burstSeconds = 0.1
-  /// The shortest wait because of the rate, in seconds, so that the owner is not woken for each request.
-  private static let shortestWaitSeconds = 0.005
 
   enum State: Sendable, Hashable {
     case running
@@ -82,14 +77,12 @@ struct ProviderGate {
   private var isTrying = false
   /// The number of pauses in a row.
   private var pauses = 0
-  private let requestsPerSecond: Double?
-  /// How many requests may begin now, and when this was computed.
-  private var allowance = 0.0
-  private var allowanceTime: Instant?
+  /// Nil if there is no limit.
+  private var rateLimit: RequestRateLimit?
 
   /// - Parameter requestsPerSecond: nil if there is no limit.
   init(requestsPerSecond: Int? = nil) {
-    self.requestsPerSecond = requestsPerSecond.map(Double.init)
+    rateLimit = requestsPerSecond.map(RequestRateLimit.init)
   }
 
   // MARK: - Attempts
@@ -100,27 +93,14 @@ struct ProviderGate {
       if isTrying { return .trying }
       if let tryingDue, tryingDue > now { return .at(tryingDue) }
     }
-    guard let rate = requestsPerSecond else { return .open }
-    refill(rate, at: now)
-    if allowance >= 1 { return .open }
-    return .at(now + .seconds(max((1 - allowance) / rate, Self.shortestWaitSeconds)))
-  }
-
-  private mutating func refill(_ rate: Double, at now: Instant) {
-    let most = max(rate * Self.burstSeconds, 1)
-    guard let last = allowanceTime else {
-      (allowance, allowanceTime) = (most, now)
-      return
-    }
-    guard now > last else { return }
-    allowance = min(allowance + (now - last) / .seconds(1) * rate, most)
-    allowanceTime = now
+    if let next = rateLimit?.waitEnd(at: now) { return .at(next) }
+    return .open
   }
 
   /// Call this when an attempt begins, after `opening` was `.open`.
   /// - Returns: whether the attempt is a trial. Pass it to `end`.
   mutating func begin() -> Bool {
-    if requestsPerSecond != nil { allowance -= 1 }
+    rateLimit?.begin()
     guard isClosed else { return false }
     isTrying = true
     return true
@@ -131,7 +111,7 @@ struct ProviderGate {
     if isTrial { isTrying = false }
     switch signal {
     case .none:
-      if requestsPerSecond != nil { allowance += 1 }
+      rateLimit?.giveBack()
       return nil
     case .accepted, .reached:
       if signal == .accepted { hasAccepted = true }
