@@ -29,6 +29,13 @@ import Testing
     }
   }
 
+  private func expect(
+    _ expected: PushQueries.Lookup, _ script: Script, _ position: LogPosition,
+    location: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(try found(script, position) == expected, sourceLocation: location)
+  }
+
   private func text(_ found: PushQueries.Lookup) -> String? {
     guard case .ready(let ready) = found else { return nil }
     return ready.content.text
@@ -179,30 +186,27 @@ import Testing
   func order() throws {
     var script = company()
     let position = script.send(to: tea, by: anna)
-    func expect(_ expected: PushQueries.Lookup) throws {
-      #expect(try found(script, position) == expected)
-    }
     // In the reverse order. Each change comes before all those that were made already.
     script.user(ben, .devices(.tokenTaken(bensPhone, .apns)))
-    try expect(.unreachable)
+    try expect(.unreachable, script, position)
     script.room(tea, .members(.notificationsSet(ben, .mentions)), by: ben)
-    try expect(.withdrawn(.mentionsOnly))
+    try expect(.withdrawn(.mentionsOnly), script, position)
     script.room(tea, .members(.notificationsSet(ben, NotificationLevel.none)), by: ben)
-    try expect(.withdrawn(.notificationsOff))
+    try expect(.withdrawn(.notificationsOff), script, position)
     script.user(ben, .account(.preferencesSet(PreferencesEdit(mutedKinds: [.message]))))
-    try expect(.withdrawn(.kindMuted))
+    try expect(.withdrawn(.kindMuted), script, position)
     script.room(tea, .members(.muted(ben, until: Script.time(position.next))), by: ben)
-    try expect(.withdrawn(.mutedRoom))
+    try expect(.withdrawn(.mutedRoom), script, position)
     script.room(tea, .reading(.markerMoved(ben, to: .numbered(1), ordinal: 1)), by: ben)
-    try expect(.withdrawn(.alreadyRead))
+    try expect(.withdrawn(.alreadyRead), script, position)
     script.user(ben, .account(.disabled))
-    try expect(.withdrawn(.accountDisabled))
+    try expect(.withdrawn(.accountDisabled), script, position)
     script.user(ben, .blocks(.blocked(anna)))
-    try expect(.withdrawn(.blocked))
+    try expect(.withdrawn(.blocked), script, position)
     script.room(tea, .members(.left(ben)), by: ben)
-    try expect(.withdrawn(.left))
+    try expect(.withdrawn(.left), script, position)
     script.room(tea, .messages(.deleted(.numbered(1), at: .room(1))), by: anna)
-    try expect(.withdrawn(.deleted))
+    try expect(.withdrawn(.deleted), script, position)
   }
 
   @Test("of several changes since a change of a room, the first in the documented order counts")
@@ -215,21 +219,18 @@ import Testing
     var script = company()
     script.user(ben, phone("b", roomChanges: true))
     let position = script.room(tea, .lifecycle(.archived), by: anna)
-    func expect(_ expected: PushQueries.Lookup) throws {
-      #expect(try found(script, position) == expected)
-    }
     script.user(ben, phone(nil, roomChanges: true))
-    try expect(.unreachable)
+    try expect(.unreachable, script, position)
     script.user(ben, phone(nil, roomChanges: false))
-    try expect(.withdrawn(.roomChangesOff))
+    try expect(.withdrawn(.roomChangesOff), script, position)
     script.user(ben, .account(.disabled))
-    try expect(.withdrawn(.accountDisabled))
+    try expect(.withdrawn(.accountDisabled), script, position)
     script.user(ben, .blocks(.blocked(anna)))
-    try expect(.withdrawn(.blocked))
+    try expect(.withdrawn(.blocked), script, position)
     script.room(tea, .members(.left(ben)), by: ben)
-    try expect(.withdrawn(.left))
+    try expect(.withdrawn(.left), script, position)
     script.room(tea, .lifecycle(.deleted), by: anna)
-    try expect(.withdrawn(.deleted))
+    try expect(.withdrawn(.deleted), script, position)
   }
 
   @Test("a device that now only wants mentions still gets those of its user or everyone, and direct messages")
