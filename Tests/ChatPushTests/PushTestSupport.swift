@@ -156,10 +156,13 @@ final class ScriptedSender: PushNotificationSender {
 
   private let state = Mutex(State())
   private let response: Response
-  let lanes: [PushLane]
+  let queues: [ProviderQueueSettings]
 
-  init(lanes: [PushLane] = [PushLane()], _ response: @escaping Response = { _, _ in .delivered(response: "200") }) {
-    self.lanes = lanes
+  init(
+    queues: [ProviderQueueSettings] = [ProviderQueueSettings()],
+    _ response: @escaping Response = { _, _ in .delivered(response: "200") }
+  ) {
+    self.queues = queues
     self.response = response
   }
 

@@ -31,7 +31,7 @@ struct DispatchLoop {
   }
 
   private let dispatcher: PushDispatcher
-  private var lanes: PushLanes
+  private var queues: ProviderQueues
   private var threads: AttemptThreads
   private var outcomes = GatheredOutcomes()
   private var isRecording = false
@@ -54,13 +54,13 @@ struct DispatchLoop {
 
   init(_ dispatcher: PushDispatcher) {
     self.dispatcher = dispatcher
-    lanes = PushLanes(dispatcher.sender.lanes)
+    queues = ProviderQueues(dispatcher.sender.queues)
     threads = AttemptThreads(count: dispatcher.threads?.attempts.count ?? 0)
   }
 
   /// Whether a stop was requested and nothing is left to do.
   var isFinished: Bool {
-    isStopping && lanes.active == 0 && !isRecording && (!outcomes.isOwed || isLogClosed)
+    isStopping && queues.active == 0 && !isRecording && (!outcomes.isOwed || isLogClosed)
   }
 
   /// Takes events together, because what follows costs as much for many as for one.
@@ -79,7 +79,7 @@ struct DispatchLoop {
     switch event {
     case .outboxGrew:
       dispatcher.clearOutboxGrew()
-      lanes.outboxGrew()
+      queues.outboxGrew()
     case .attemptEnded(let attempt, let ticket, let finished, let thread):
       threads.end(thread)
       take(finished, of: attempt, ticket)
@@ -91,26 +91,26 @@ struct DispatchLoop {
   }
 
   private mutating func take(
-    _ finished: FinishedAttempt, of attempt: PerDeviceQueues.Attempt, _ ticket: PushLanes.Ticket
+    _ finished: FinishedAttempt, of attempt: PerDeviceQueues.Attempt, _ ticket: ProviderQueues.Ticket
   ) {
     // This comes first, because `note` publishes the new states.
-    let changed = lanes.end(ticket, finished.signal, from: finished.provider, at: .now)
+    let changed = queues.end(ticket, finished.signal, from: finished.provider, at: .now)
     note(changed)
     let (key, number) = (attempt.key, attempt.number)
     let wasSent = finished.provider != nil
     switch finished.result {
     case .settled(let outcome, let reason, let response):
       if reason == .rejected { noteRejection(key, response) }
-      lanes.complete(key, ticket, wasSent: wasSent, at: .now)
+      queues.complete(key, ticket, wasSent: wasSent, at: .now)
       // A notification that expires was not sent again, so the last failure says why it was not delivered.
       addOutcome(key, outcome, reason, response: reason == .expired ? attempt.lastFailure : response)
-    case .alreadySettled: lanes.complete(key, ticket, wasSent: false, at: .now)
+    case .alreadySettled: queues.complete(key, ticket, wasSent: false, at: .now)
     case .failed(let reason, let failure, let retryAfter):
       guard number < RetryPolicy.attempts else {
         dispatcher.logger.warning(
           "a notification was abandoned",
           metadata: Self.metadata(key, ["attempts": "\(number)", "reason": "\(reason)"]))
-        lanes.complete(key, ticket, wasSent: wasSent, at: .now)
+        queues.complete(key, ticket, wasSent: wasSent, at: .now)
         return addOutcome(key, .abandoned, .attemptsUsedUp, response: failure)
       }
       let delay = RetryPolicy.delay(after: number, chance: .random(in: 0...1))
@@ -128,14 +128,14 @@ struct DispatchLoop {
   }
 
   private mutating func retry(
-    _ attempt: PerDeviceQueues.Attempt, _ ticket: PushLanes.Ticket, after delay: Duration, because reason: String,
+    _ attempt: PerDeviceQueues.Attempt, _ ticket: ProviderQueues.Ticket, after delay: Duration, because reason: String,
     counts: Bool = true, keepsAlerts: Bool = false, failure: String? = nil
   ) {
     dispatcher.logger.debug(
       "a notification was not delivered; the server tries again",
       metadata: Self.metadata(attempt.key, ["attempt": "\(attempt.number)", "reason": "\(reason)"]))
     let now = Instant.now
-    let isNeeded = lanes.retry(
+    let isNeeded = queues.retry(
       attempt.key, ticket, at: now + delay, counts: counts, keepsAlerts: keepsAlerts, failure: failure, now: now)
     if !isNeeded { addOutcome(attempt.key, .abandoned, .replaced) }
   }
@@ -149,7 +149,7 @@ struct DispatchLoop {
 
   private mutating func note(_ changed: (provider: ProviderName, change: ProviderGate.Change)?) {
     guard let (provider, change) = changed else { return }
-    dispatcher.publish(lanes.states)
+    dispatcher.publish(queues.states)
     switch change {
     case .stopped(let reason):
       dispatcher.logger.error(
@@ -230,11 +230,11 @@ struct DispatchLoop {
   // MARK: - Actions
 
   /// Which rows are to be read; nil if none are.
-  private var needed: PushLanes.Request? { outcomes.count < Self.outcomesInMemory ? lanes.needed : nil }
+  private var needed: ProviderQueues.Request? { outcomes.count < Self.outcomesInMemory ? queues.needed : nil }
 
   private mutating func refill() async {
     while !isStopping, readingDue <= .now {
-      let alerts = lanes.alertsNeeded
+      let alerts = queues.alertsNeeded
       let request = needed
       if alerts.isEmpty, request == nil { return }
       do {
@@ -248,19 +248,19 @@ struct DispatchLoop {
     }
   }
 
-  private mutating func read(_ request: PushLanes.Request) async throws {
-    let limit = min(request.freeCapacity, PushLanes.rowsPerRead)
+  private mutating func read(_ request: ProviderQueues.Request) async throws {
+    let limit = min(request.freeCapacity, ProviderQueues.rowsPerRead)
     let (rows, end) = try await dispatcher.outbox.read { outbox in
       (
         try outbox.pending(after: request.cursor, of: request.provider, limit: limit),
         try outbox.checkpoint().position
       )
     }
-    let replaced = lanes.take(rows, for: request, through: rows.count < limit ? end : nil)
+    let replaced = queues.take(rows, for: request, through: rows.count < limit ? end : nil)
     for key in replaced { addOutcome(key, .abandoned, .replaced) }
   }
 
-  private mutating func read(_ requests: [PushLanes.AlertsRequest]) async throws {
+  private mutating func read(_ requests: [ProviderQueues.AlertsRequest]) async throws {
     let found = try await dispatcher.outbox.read { outbox in
       try requests.map { request in
         let device = request.device
@@ -268,7 +268,7 @@ struct DispatchLoop {
           of: device.device, of: device.user, after: device.after, of: request.provider, limit: device.limit + 1)
       }
     }
-    for (request, alerts) in zip(requests, found) { lanes.take(alerts, for: request) }
+    for (request, alerts) in zip(requests, found) { queues.take(alerts, for: request) }
   }
 
   private mutating func noteReadable() {
@@ -287,11 +287,11 @@ struct DispatchLoop {
   }
 
   private mutating func startAttempts(_ group: inout DiscardingTaskGroup) {
-    let (dispatcher, closed) = (dispatcher, lanes.closed)
-    while !isStopping, let start = lanes.next(at: .now) {
+    let (dispatcher, closed) = (dispatcher, queues.closed)
+    while !isStopping, let start = queues.next(at: .now) {
       let thread = threads.begin()
       group.addTask(executorPreference: thread.flatMap { dispatcher.threads?.attempts[$0] }) {
-        let finished = await dispatcher.attempt(start.attempt.key, lane: start.provider, closed: closed)
+        let finished = await dispatcher.attempt(start.attempt.key, queuedFor: start.provider, closed: closed)
         dispatcher.send(.attemptEnded(start.attempt, start.ticket, finished, thread: thread))
       }
     }
@@ -299,10 +299,10 @@ struct DispatchLoop {
 
   private mutating func record(_ group: inout DiscardingTaskGroup) async {
     guard outcomes.isOwed, !isRecording, !isLogClosed else { return }
-    let isLast = isStopping && lanes.active == 0
+    let isLast = isStopping && queues.active == 0
     let isDue = outcomes.isEventFull || recordingDue.map { $0 <= .now } ?? true
     guard isLast || (isDue && recordingPausedUntil <= .now) else { return }
-    let cursors = lanes.cursors
+    let cursors = queues.cursors
     do {
       let (enumerated, next) = try await dispatcher.outbox.read { outbox in
         (
@@ -312,7 +312,7 @@ struct DispatchLoop {
         )
       }
       noteReadable()
-      let oldest = [lanes.oldest, next].compactMap { $0 }.min()
+      let oldest = [queues.oldest, next].compactMap { $0 }.min()
       let event = outcomes.take(oldestPending: oldest, enumerated: enumerated)
       isRecording = true
       let dispatcher = dispatcher
@@ -336,11 +336,11 @@ struct DispatchLoop {
     var times: [Instant] = []
     if isPaused {
       times.append(attemptingDue)
-    } else if let due = lanes.nextDue(at: .now) {
+    } else if let due = queues.nextDue(at: .now) {
       times.append(due)
     }
     if outcomes.isOwed, !isRecording, let recordingDue { times.append(recordingDue) }
-    if needed != nil || lanes.needsAlerts { times.append(readingDue) }
+    if needed != nil || queues.needsAlerts { times.append(readingDue) }
     // An alarm that is set cannot be cancelled, so a later one is only set when the earlier ones have passed.
     guard let next = times.min(), alarms.min().map({ next < $0 }) ?? true else { return }
     alarms.insert(next)

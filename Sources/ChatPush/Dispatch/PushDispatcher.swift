@@ -56,7 +56,7 @@ package final class PushDispatcher: Sendable {
     self.now = now
     self.isOpen = isOpen
     self.threads = threads
-    providerStates = Mutex(sender.lanes.compactMap(\.provider).map { PushProviderStatus($0, .running) })
+    providerStates = Mutex(sender.queues.compactMap(\.provider).map { PushProviderStatus($0, .running) })
     (mails, mailed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -118,7 +118,7 @@ package final class PushDispatcher: Sendable {
 enum DispatchEvent: Sendable {
   case outboxGrew
   /// - Parameter thread: where the attempt ran (`AttemptThreads`).
-  case attemptEnded(PerDeviceQueues.Attempt, PushLanes.Ticket, FinishedAttempt, thread: Int?)
+  case attemptEnded(PerDeviceQueues.Attempt, ProviderQueues.Ticket, FinishedAttempt, thread: Int?)
   case recorded(RecordingResult)
   /// A time at which the loop asked to be woken.
   case woke(ContinuousClock.Instant)

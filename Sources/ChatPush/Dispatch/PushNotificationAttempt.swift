@@ -40,10 +40,11 @@ extension PushDispatcher {
   /// counts as settled.
   ///
   /// - Parameters:
-  ///   - lane: the provider that the device had when the notification was enumerated; nil if there is one lane for all.
-  ///   - closed: the providers that accept no notifications now. The lane's own provider is tried nevertheless.
+  ///   - queuedFor: the provider that the device had when the notification was enumerated; nil if there is one queue for
+  ///     all.
+  ///   - closed: the providers that accept no notifications now. The one of `queuedFor` is tried nevertheless.
   func attempt(
-    _ key: PushNotificationKey, lane: ProviderName? = nil, closed: Set<ProviderName> = []
+    _ key: PushNotificationKey, queuedFor: ProviderName? = nil, closed: Set<ProviderName> = []
   ) async -> FinishedAttempt {
     let found: PushQueries.Lookup
     do {
@@ -63,7 +64,7 @@ extension PushDispatcher {
         return FinishedAttempt(.settled(.abandoned, .roomOpen))
       }
       let provider = ProviderName(ready.token.provider, ready.apnsEnvironment)
-      if lane != nil, provider != lane, closed.contains(provider) {
+      if queuedFor != nil, provider != queuedFor, closed.contains(provider) {
         // The device changed its provider.
         return FinishedAttempt(
           .held(reason: "the provider is not available", for: .milliseconds(RetryPolicy.heldMilliseconds)))

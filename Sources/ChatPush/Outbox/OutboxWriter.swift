@@ -26,8 +26,8 @@ struct OutboxWriter {
       guard case .notify(let delivery) = decision.decision, let provider = device.provider else { continue }
       if rows == 0 { try add(try PushContent(event, rooms), of: event) }
       rows += 1
-      // The provider selects the lane in which the notification waits. It stays the same if the device gets a token of
-      // another provider, so that no lane misses a row.
+      // The provider selects the queue in which the notification waits. It stays the same if the device gets a token of
+      // another provider, so that no queue misses a row.
       try CachedStatement(
         database,
         """

@@ -50,7 +50,7 @@ package struct MeteredSender: PushNotificationSender {
     self.meters = Dictionary(uniqueKeysWithValues: meters)
   }
 
-  package var lanes: [PushLane] { sender.lanes }
+  package var queues: [ProviderQueueSettings] { sender.queues }
 
   package func send(_ notification: PushNotification) async -> SendResult {
     let start = ContinuousClock.now

@@ -4,8 +4,8 @@ package import ChatDomain
 ///
 /// A notification may be sent again after a crash, or if a response was lost, always under the same delivery key.
 package protocol PushNotificationSender: Sendable {
-  /// The lanes in which its notifications are sent.
-  var lanes: [PushLane] { get }
+  /// The settings of the queues in which its notifications wait.
+  var queues: [ProviderQueueSettings] { get }
   /// Returns when the notification is delivered or is known not to be. Never throws, so that every result is handled.
   func send(_ notification: PushNotification) async -> SendResult
   /// Closes connections and files. Called when nothing is in flight; a second call does nothing.
@@ -13,12 +13,12 @@ package protocol PushNotificationSender: Sendable {
 }
 
 extension PushNotificationSender {
-  /// One lane for everything.
-  package var lanes: [PushLane] { [PushLane()] }
+  /// One queue for everything.
+  package var queues: [ProviderQueueSettings] { [ProviderQueueSettings()] }
 }
 
-/// Notifications that are sent independently of those in other lanes, with limits of their own.
-package struct PushLane: Sendable, Hashable {
+/// How the notifications of one queue are sent, independently of those in other queues.
+package struct ProviderQueueSettings: Sendable, Hashable {
   /// The provider of the devices; nil for all providers.
   package let provider: ProviderName?
   /// The maximum number of notifications that are sent concurrently.

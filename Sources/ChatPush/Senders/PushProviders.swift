@@ -31,7 +31,7 @@ package final class PushProviders: PushNotificationSender {
     package var isEmpty: Bool { apns == nil && fcm == nil && webPush == nil }
   }
 
-  package let lanes: [PushLane]
+  package let queues: [ProviderQueueSettings]
   private let apns: APNsSender?
   private let fcm: FCMSender?
   private let webPush: WebPushSender?
@@ -42,9 +42,9 @@ package final class PushProviders: PushNotificationSender {
     _ configuration: Configuration, _ threads: PushThreads,
     now: @escaping @Sendable () -> Timestamp = PushProviders.systemTime
   ) {
-    // A provider that is not configured has a lane too, so that its notifications get an outcome.
-    lanes = ProviderName.allCases.map { name in
-      PushLane(
+    // A provider that is not configured has a queue too, so that its notifications get an outcome.
+    queues = ProviderName.allCases.map { name in
+      ProviderQueueSettings(
         name, concurrency: Self.inFlight,
         requestsPerSecond: configuration.requestsPerSecond[name == .apnsSandbox ? .apns : name]
           ?? Self.requestsPerSecond)
