@@ -71,7 +71,7 @@ struct PerDeviceQueues {
   /// Queues that were ready while their user already had the maximum number of attempts.
   private var heldBack: [UserID: Deque<DeviceKey>] = [:]
   /// Queues whose current notification failed and has to wait.
-  private var resting = DueQueue<DeviceKey>()
+  private var awaitingRetry = DueQueue<DeviceKey>()
   /// When devices that may get no silent notification now may get one again.
   private var paced: [DeviceKey: Instant] = [:]
   private var pauses = DueQueue<DeviceKey>()
@@ -174,7 +174,7 @@ struct PerDeviceQueues {
 
   /// The next notification to send; nil if none is due. The caller must report its outcome with `complete` or `retry`.
   mutating func next(at now: Instant) -> Attempt? {
-    while let device = resting.popDue(at: now) { readyAgain.append(device) }
+    while let device = awaitingRetry.popDue(at: now) { readyAgain.append(device) }
     while let device = pauses.popDue(at: now) {
       guard let until = paced[device], until <= now else { continue }
       paced[device] = nil
@@ -206,7 +206,7 @@ struct PerDeviceQueues {
   var hasReady: Bool { !ready.isEmpty || !readyAgain.isEmpty }
 
   /// When the next waiting notification is due.
-  var nextDue: Instant? { [resting.nextDue, pauses.nextDue].compactMap { $0 }.min() }
+  var nextDue: Instant? { [awaitingRetry.nextDue, pauses.nextDue].compactMap { $0 }.min() }
 
   /// Call this when the notification is settled. Then the device's next one can be sent.
   /// - Parameter wasSent: whether it was sent, so that the next silent one has to wait.
@@ -241,7 +241,7 @@ struct PerDeviceQueues {
     guard current.group != nil else {
       if !keepsAlerts { count -= queues[device]?.keepOnlyCurrent() ?? 0 }
       // What may be sent at once goes to the end, so that a provider that refused it is tried with another device next.
-      if due <= now { ready.append(device) } else { resting.add(device, due: due) }
+      if due <= now { ready.append(device) } else { awaitingRetry.add(device, due: due) }
       return true
     }
     let isNeeded = queues[device]?.putBack() ?? true
