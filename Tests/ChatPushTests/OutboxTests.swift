@@ -114,7 +114,7 @@ private func company() -> Script {
   }
 
   @Test("a message adds a row for each device of each other member")
-  func enumerates() throws {
+  func rowsOfMessage() throws {
     var script = company()
     script.baseline()
     let first = script.send(to: tea, by: anna)
@@ -154,7 +154,7 @@ private func company() -> Script {
             delivery: FanOut.Delivery(kind: .message), badge: 1)))
   }
 
-  @Test("nothing is enumerated before push was switched on")
+  @Test("no notification is added before push was switched on")
   func beforeBaseline() throws {
     var script = company()
     script.send(to: tea, by: anna)

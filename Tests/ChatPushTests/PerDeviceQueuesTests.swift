@@ -218,12 +218,12 @@ import Testing
     gathered.add(key(1), .delivered)
     gathered.add(key(2), .abandoned)
     gathered.add(key(5), .delivered)
-    let outcomes = gathered.take(oldestPending: LogPosition(4), enumerated: LogPosition(9))
+    let outcomes = gathered.take(oldestPending: LogPosition(4), checkpoint: LogPosition(9))
     #expect(outcomes.settledThrough == LogPosition(3) && !gathered.isOwed)
     #expect(outcomes.outcomes.map(\.position.value) == [2, 5])
     gathered.restore(outcomes.outcomes)
     #expect(gathered.isOwed)
-    let all = gathered.take(oldestPending: nil, enumerated: LogPosition(9))
+    let all = gathered.take(oldestPending: nil, checkpoint: LogPosition(9))
     #expect(all.settledThrough == LogPosition(9) && all.outcomes.map(\.result) == [.abandoned])
   }
 
@@ -231,10 +231,10 @@ import Testing
   func bounded() {
     var gathered = GatheredOutcomes()
     for position in 1...UInt64(GatheredOutcomes.perEvent + 1) { gathered.add(key(position), .abandoned) }
-    let first = gathered.take(oldestPending: nil, enumerated: LogPosition(5000))
+    let first = gathered.take(oldestPending: nil, checkpoint: LogPosition(5000))
     #expect(first.outcomes.count == GatheredOutcomes.perEvent && gathered.isOwed)
     #expect(first.settledThrough == LogPosition(UInt64(GatheredOutcomes.perEvent)), "the last outcome is not in it")
-    let second = gathered.take(oldestPending: nil, enumerated: LogPosition(5000))
+    let second = gathered.take(oldestPending: nil, checkpoint: LogPosition(5000))
     #expect(second.outcomes.count == 1 && !gathered.isOwed && second.settledThrough == LogPosition(5000))
   }
 
@@ -243,9 +243,9 @@ import Testing
     var gathered = GatheredOutcomes()
     let last = UInt64(GatheredOutcomes.perEvent + 3)
     for position in 1...last { gathered.add(key(position), position == last - 1 ? .delivered : .abandoned) }
-    let first = gathered.take(oldestPending: nil, enumerated: LogPosition(5000))
+    let first = gathered.take(oldestPending: nil, checkpoint: LogPosition(5000))
     #expect(first.settledThrough == LogPosition(UInt64(GatheredOutcomes.perEvent)))
-    let second = gathered.take(oldestPending: LogPosition(last - 1), enumerated: LogPosition(5000))
+    let second = gathered.take(oldestPending: LogPosition(last - 1), checkpoint: LogPosition(5000))
     #expect(second.settledThrough == LogPosition(last - 2))
     #expect(second.outcomes.map(\.position.value) == [last - 2, last - 1, last])
   }

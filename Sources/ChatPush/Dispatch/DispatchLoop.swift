@@ -304,7 +304,7 @@ struct DispatchLoop {
     guard isLast || (isDue && recordingPausedUntil <= .now) else { return }
     let cursors = queues.cursors
     do {
-      let (enumerated, next) = try await dispatcher.outbox.read { outbox in
+      let (checkpoint, next) = try await dispatcher.outbox.read { outbox in
         (
           try outbox.checkpoint().position,
           try cursors.compactMap { try outbox.pending(after: $0.cursor, of: $0.provider, limit: 1).first?.key.position }
@@ -313,7 +313,7 @@ struct DispatchLoop {
       }
       noteReadable()
       let oldest = [queues.oldest, next].compactMap { $0 }.min()
-      let event = outcomes.take(oldestPending: oldest, enumerated: enumerated)
+      let event = outcomes.take(oldestPending: oldest, checkpoint: checkpoint)
       isRecording = true
       let dispatcher = dispatcher
       group.addTask { dispatcher.send(.recorded(await dispatcher.record(event))) }

@@ -30,9 +30,9 @@ struct GatheredOutcomes {
   ///
   /// - Parameters:
   ///   - oldestPending: the position of the oldest notification that is not settled; nil if there is none.
-  ///   - enumerated: the position up to which notifications have been enumerated.
-  mutating func take(oldestPending: LogPosition?, enumerated: LogPosition) -> PushOutcomes {
-    var settledThrough = oldestPending.map(Self.before) ?? enumerated
+  ///   - checkpoint: the position up to which the outbox has applied the log.
+  mutating func take(oldestPending: LogPosition?, checkpoint: LogPosition) -> PushOutcomes {
+    var settledThrough = oldestPending.map(Self.before) ?? checkpoint
     let listed = outcomes.filter { $0.position > settledThrough || $0.result != .delivered }
       .sorted { $0.position < $1.position }
     let batch = listed.prefix(Self.perEvent)

@@ -178,7 +178,7 @@ struct ProviderQueues {
       guard let own, let change else { return nil }
       return (own, change)
     }
-    // The device has changed its provider since the notification was enumerated.
+    // The device has changed its provider since the notification was decided on.
     _ = queues[ticket.queue].gate.end(isTrial: ticket.isTrial, .none, at: now)
     let change = queues[other].gate.end(isTrial: false, signal, at: now)
     guard let provider, let change else { return nil }

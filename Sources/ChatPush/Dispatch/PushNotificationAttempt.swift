@@ -40,7 +40,7 @@ extension PushDispatcher {
   /// counts as settled.
   ///
   /// - Parameters:
-  ///   - queuedFor: the provider that the device had when the notification was enumerated; nil if there is one queue for
+  ///   - queuedFor: the provider that the device had when the notification was decided on; nil if there is one queue for
   ///     all.
   ///   - closed: the providers that accept no notifications now. The one of `queuedFor` is tried nevertheless.
   func attempt(

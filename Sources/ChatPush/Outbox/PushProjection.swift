@@ -6,11 +6,11 @@ package import GRDB
 /// The outbox: which devices still have to be notified of which events.
 ///
 /// An event with notifications adds a row for each device to the outbox, in the transaction that moves the checkpoint
-/// past the event. So all notifications up to the checkpoint have been enumerated. Outcomes in the log remove rows.
+/// past the event. So no event up to the checkpoint adds another notification. Outcomes in the log remove rows.
 /// So if the file is lost, it is rebuilt from the log with only the rows that are not settled.
 ///
 /// It also has the tables of `rooms`, applied up to each such event, so that the same code computes the badge. Of these,
-/// `report`, `roomCustom` and `change` stay empty. Nothing is enumerated before the first event with outcomes in the log,
+/// `report`, `roomCustom` and `change` stay empty. No rows are added before the first event with outcomes in the log,
 /// which switches push on.
 package struct PushProjection: Projection {
   package typealias Queries = PushQueries
@@ -104,7 +104,7 @@ package struct PushProjection: Projection {
         try rooms.apply(events[waiting..<next], to: database)
         waiting = next
         try writer.note(event)
-        rows += try enumerate(event, removed, recipients, outbox, database)
+        rows += try addNotifications(of: event, removed, recipients, outbox, database)
         if rows >= rowsPerTransaction { end = next }
       }
       if events.index(after: index) == end { break }
@@ -118,8 +118,8 @@ package struct PushProjection: Projection {
     try rooms.upkeep(database, isIdle: isIdle)
   }
 
-  private func enumerate(
-    _ event: PushEvent, _ removed: RemovedState, _ recipients: RecipientQueries, _ outbox: OutboxWriter,
+  private func addNotifications(
+    of event: PushEvent, _ removed: RemovedState, _ recipients: RecipientQueries, _ outbox: OutboxWriter,
     _ database: Database
   ) throws -> Int {
     let queries = RoomsQueries(database)
