@@ -214,15 +214,15 @@ import Testing
   @Test("an event lists what was not delivered, and all outcomes after the settled position")
   func gathering() {
     var gathered = GatheredOutcomes()
-    #expect(!gathered.isOwed)
+    #expect(!gathered.needsRecording)
     gathered.add(key(1), .delivered)
     gathered.add(key(2), .abandoned)
     gathered.add(key(5), .delivered)
     let outcomes = gathered.take(oldestPending: LogPosition(4), checkpoint: LogPosition(9))
-    #expect(outcomes.settledThrough == LogPosition(3) && !gathered.isOwed)
+    #expect(outcomes.settledThrough == LogPosition(3) && !gathered.needsRecording)
     #expect(outcomes.outcomes.map(\.position.value) == [2, 5])
     gathered.restore(outcomes.outcomes)
-    #expect(gathered.isOwed)
+    #expect(gathered.needsRecording)
     let all = gathered.take(oldestPending: nil, checkpoint: LogPosition(9))
     #expect(all.settledThrough == LogPosition(9) && all.outcomes.map(\.result) == [.abandoned])
   }
@@ -232,10 +232,10 @@ import Testing
     var gathered = GatheredOutcomes()
     for position in 1...UInt64(GatheredOutcomes.perEvent + 1) { gathered.add(key(position), .abandoned) }
     let first = gathered.take(oldestPending: nil, checkpoint: LogPosition(5000))
-    #expect(first.outcomes.count == GatheredOutcomes.perEvent && gathered.isOwed)
+    #expect(first.outcomes.count == GatheredOutcomes.perEvent && gathered.needsRecording)
     #expect(first.settledThrough == LogPosition(UInt64(GatheredOutcomes.perEvent)), "the last outcome is not in it")
     let second = gathered.take(oldestPending: nil, checkpoint: LogPosition(5000))
-    #expect(second.outcomes.count == 1 && !gathered.isOwed && second.settledThrough == LogPosition(5000))
+    #expect(second.outcomes.count == 1 && !gathered.needsRecording && second.settledThrough == LogPosition(5000))
   }
 
   @Test("deliveries after the first outcome that is left over are recorded with a later event")

@@ -60,7 +60,7 @@ struct DispatchLoop {
 
   /// Whether a stop was requested and nothing is left to do.
   var isFinished: Bool {
-    isStopping && queues.active == 0 && !isRecording && (!outcomes.isOwed || isLogClosed)
+    isStopping && queues.active == 0 && !isRecording && (!outcomes.needsRecording || isLogClosed)
   }
 
   /// Takes events together, because what follows costs as much for many as for one.
@@ -143,7 +143,7 @@ struct DispatchLoop {
   private mutating func addOutcome(
     _ key: PushNotificationKey, _ outcome: PushResult, _ reason: PushAbandonment?, response: String? = nil
   ) {
-    if !outcomes.isOwed, !isRecording { recordingDue = .now + .milliseconds(Self.gatheringMilliseconds) }
+    if !outcomes.needsRecording, !isRecording { recordingDue = .now + .milliseconds(Self.gatheringMilliseconds) }
     outcomes.add(key, outcome, reason, response: response)
   }
 
@@ -298,7 +298,7 @@ struct DispatchLoop {
   }
 
   private mutating func record(_ group: inout DiscardingTaskGroup) async {
-    guard outcomes.isOwed, !isRecording, !isLogClosed else { return }
+    guard outcomes.needsRecording, !isRecording, !isLogClosed else { return }
     let isLast = isStopping && queues.active == 0
     let isDue = outcomes.isEventFull || recordingDue.map { $0 <= .now } ?? true
     guard isLast || (isDue && recordingPausedUntil <= .now) else { return }
@@ -339,7 +339,7 @@ struct DispatchLoop {
     } else if let due = queues.nextDue(at: .now) {
       times.append(due)
     }
-    if outcomes.isOwed, !isRecording, let recordingDue { times.append(recordingDue) }
+    if outcomes.needsRecording, !isRecording, let recordingDue { times.append(recordingDue) }
     if needed != nil || queues.needsAlerts { times.append(readingDue) }
     // An alarm that is set cannot be cancelled, so a later one is only set when the earlier ones have passed.
     guard let next = times.min(), alarms.min().map({ next < $0 }) ?? true else { return }

@@ -8,7 +8,7 @@ struct GatheredOutcomes {
 
   private var outcomes: [PushOutcome] = []
   /// Whether there is something to record. An increase of `settledThrough` alone counts, too.
-  private(set) var isOwed = false
+  private(set) var needsRecording = false
 
   var count: Int { outcomes.count }
   var isEventFull: Bool { count >= Self.perEvent }
@@ -22,7 +22,7 @@ struct GatheredOutcomes {
       PushOutcome(
         position: key.position, user: key.user, device: key.device, result: result, reason: reason,
         response: beginning))
-    isOwed = true
+    needsRecording = true
   }
 
   /// Removes and returns the outcomes of the next event. It does not list delivered notifications up to
@@ -42,7 +42,7 @@ struct GatheredOutcomes {
     outcomes = outcomes.filter {
       !recorded.contains($0) && ($0.position > settledThrough || $0.result != .delivered)
     }
-    isOwed = !outcomes.isEmpty
+    needsRecording = !outcomes.isEmpty
     return PushOutcomes(settledThrough: settledThrough, outcomes: Array(batch))
   }
 
@@ -53,6 +53,6 @@ struct GatheredOutcomes {
   /// Adds outcomes again that could not be recorded.
   mutating func restore(_ outcomes: [PushOutcome]) {
     self.outcomes.insert(contentsOf: outcomes, at: 0)
-    isOwed = true
+    needsRecording = true
   }
 }
