@@ -83,7 +83,7 @@ package final class PushService: ErasedReadModel {
       do throws(RecordingFailure) {
         return try await recorder.record(PushOutcomes(settledThrough: .origin, outcomes: []))
       } catch {
-        guard case .passing(let reason) = error else { throw error }
+        guard case .transient(let reason) = error else { throw error }
         logger.warning("push could not be switched on yet; the server tries again", metadata: ["reason": "\(reason)"])
         try await Task.sleep(for: .milliseconds(switchOnPauseMilliseconds))
       }

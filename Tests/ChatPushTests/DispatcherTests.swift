@@ -44,7 +44,8 @@ private func company() -> [RecordedEvent] {
     let sender = ScriptedSender { notification, attempt in
       // Every third notification fails twice; the tablet is slow, so that completions come out of order.
       if notification.key.device == bensTablet { try? await Task.sleep(for: .milliseconds(20)) }
-      return attempt <= 2 && notification.key.position.value % 3 == 0 ? .failed(reason: "busy") : .delivered(response: "200")
+      return attempt <= 2 && notification.key.position.value % 3 == 0
+        ? .failed(reason: "busy") : .delivered(response: "200")
     }
     try await withPush(folder, log, sender) {
       let sent = (1...12).map { log.send($0) }
@@ -66,7 +67,8 @@ private func company() -> [RecordedEvent] {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let isOpen = Mutex(false)
     let sender = ScriptedSender { notification, _ in
-      notification.key.device != bensPhone || isOpen.withLock { $0 } ? .delivered(response: "200") : .failed(reason: "not yet")
+      notification.key.device != bensPhone || isOpen.withLock { $0 }
+        ? .delivered(response: "200") : .failed(reason: "not yet")
     }
     try await withPush(folder, log, sender) {
       let sent = (1...UInt64(3 * DeviceQueue.alertsInMemory)).map { log.send($0) }
@@ -85,7 +87,9 @@ private func company() -> [RecordedEvent] {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let isOpen = Mutex(false)
     let sender = ScriptedSender { notification, _ in
-      guard notification.key.device == bensPhone, notification.content.text == "text 1" else { return .delivered(response: "200") }
+      guard notification.key.device == bensPhone, notification.content.text == "text 1" else {
+        return .delivered(response: "200")
+      }
       return isOpen.withLock { $0 } ? .delivered(response: "200") : .failed(reason: "not yet")
     }
     try await withPush(folder, log, sender) {
@@ -135,7 +139,9 @@ private func company() -> [RecordedEvent] {
   @Test("an invalid token is recorded, and the device gets no notifications until it registers another")
   func deadToken() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
-    let sender = ScriptedSender { notification, _ in notification.token.token == "b" ? .tokenInvalid(response: "410") : .delivered(response: "200") }
+    let sender = ScriptedSender { notification, _ in
+      notification.token.token == "b" ? .tokenInvalid(response: "410") : .delivered(response: "200")
+    }
     try await withPush(folder, log, sender) {
       let first = log.send(1)
       try await eventually { log.outcomes.last.map { $0.settledThrough >= first } ?? false }
@@ -212,18 +218,27 @@ private func company() -> [RecordedEvent] {
   func recordingFails() async throws {
     let (folder, log, sender) = (TemporaryFolder(), MemoryLog(company()), ScriptedSender())
     try await withPush(folder, log, sender) {
-      log.fail(.passing("overloaded"), .passing("overloaded"))
+      log.fail(.transient("overloaded"), .transient("overloaded"))
       let position = log.send(1)
       try await eventually { log.outcomes.last.map { $0.settledThrough >= position } ?? false }
       #expect(sender.sent.count == 3, "what is delivered is not sent again")
     }
   }
 
+  @Test(
+    "operators read why outcomes cannot be recorded",
+    arguments: [
+      RecordingFailure.transient("the disk is full"), .permanent("the disk is full"),
+    ])
+  func failureText(_ failure: RecordingFailure) {
+    #expect("\(failure)" == "the disk is full")
+  }
+
   @Test("nothing is sent once the log accepts no more events")
   func poisoned() async throws {
     let (folder, log, sender) = (TemporaryFolder(), MemoryLog(company()), ScriptedSender())
     try await withPush(folder, log, sender) {
-      log.fail(.lasting("poisoned"))
+      log.fail(.permanent("poisoned"))
       log.send(1)
       try await eventually { sender.sent.count == 3 && log.failuresLeft == 0 }
       // The log counts the failure shortly before the dispatcher receives it.

@@ -65,7 +65,7 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
 
   /// Lets the next `count` recordings fail.
   func failNext(_ count: Int) {
-    condition.withLock { failures += Array(repeating: .passing("overloaded"), count: count) }
+    condition.withLock { failures += Array(repeating: .transient("overloaded"), count: count) }
   }
 
   func stopFailing() { condition.withLock { failures = [] } }

@@ -194,7 +194,7 @@ struct DispatchLoop {
     switch result {
     case .durable:
       recordingDue = .now + .milliseconds(Self.gatheringMilliseconds)
-    case .failed(let unrecorded, .passing(let reason)):
+    case .failed(let unrecorded, .transient(let reason)):
       outcomes.restore(unrecorded)
       pauseRecording()
       dispatcher.logger.warning(
@@ -203,7 +203,7 @@ struct DispatchLoop {
       // After a stop there is no further attempt to record: notifications without a recorded outcome are sent again
       // under the same delivery keys.
       if isStopping { isLogClosed = true }
-    case .failed(let unrecorded, .lasting(let reason)):
+    case .failed(let unrecorded, .permanent(let reason)):
       outcomes.restore(unrecorded)
       isStopping = true
       isLogClosed = true

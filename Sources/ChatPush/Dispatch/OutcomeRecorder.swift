@@ -21,11 +21,18 @@ package enum TokenInvalidation: Sendable, Hashable {
 }
 
 /// Why nothing was recorded.
-package enum RecordingFailure: Error, Sendable, Hashable {
+package enum RecordingFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// A later attempt may succeed.
-  case passing(String)
+  case transient(String)
   /// The log accepts nothing more until the server is restarted.
-  case lasting(String)
+  case permanent(String)
+
+  /// What an operator reads in the log and in the reason for which a notification waits.
+  package var description: String {
+    switch self {
+    case .transient(let reason), .permanent(let reason): reason
+    }
+  }
 }
 
 extension ChatService: OutcomeRecorder {
@@ -52,10 +59,10 @@ extension ChatService: OutcomeRecorder {
 extension RecordingFailure {
   init(_ error: ServiceError) {
     switch error {
-    case .logPoisoned, .shuttingDown: self = .lasting("\(error)")
+    case .logPoisoned, .shuttingDown: self = .permanent("\(error)")
     case .rejected, .malformed, .invalid, .media, .unreadable, .overloaded, .tooManyStreams, .projectionBehind,
       .cancelled, .failed:
-      self = .passing("\(error)")
+      self = .transient("\(error)")
     }
   }
 }
