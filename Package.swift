@@ -6,6 +6,8 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
+// Tests are built without optimization, which halves the time of their build. What they test is optimized.
+let testSettings = settings + [.unsafeFlags(["-Onone"])]
 
 // The targets are in the order in which data flows. Each imports only targets above it.
 let package = Package(
@@ -198,17 +200,17 @@ let package = Package(
     .testTarget(
       name: "ServerMetricsTests",
       dependencies: ["ServerMetrics", .product(name: "CoreMetrics", package: "swift-metrics")],
-      swiftSettings: settings),
-    .testTarget(name: "ChatPrimitivesTests", dependencies: ["ChatPrimitives"], swiftSettings: settings),
+      swiftSettings: testSettings),
+    .testTarget(name: "ChatPrimitivesTests", dependencies: ["ChatPrimitives"], swiftSettings: testSettings),
     .testTarget(
       name: "ChatProtocolTests", dependencies: ["ChatProtocol", "ChatPrimitives", "EventLogSimulation"],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
-      name: "SocketProtocolsTests", dependencies: ["SocketProtocols", "EventLogSimulation"], swiftSettings: settings),
-    .testTarget(name: "ChatDomainTests", dependencies: ["ChatDomain", "ChatPrimitives"], swiftSettings: settings),
+      name: "SocketProtocolsTests", dependencies: ["SocketProtocols", "EventLogSimulation"], swiftSettings: testSettings),
+    .testTarget(name: "ChatDomainTests", dependencies: ["ChatDomain", "ChatPrimitives"], swiftSettings: testSettings),
     .testTarget(
       name: "EventLogTests", dependencies: ["EventLog", "EventLogSimulation", "ChatPrimitives"],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     // Tools/fuzz compiles the same files with libFuzzer.
     .testTarget(
       name: "FuzzingTests",
@@ -216,17 +218,17 @@ let package = Package(
         "ChatServer", "ChatService", "EventLog", "EventLogSimulation", "SocketProtocols", "ChatPrimitives",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
-      path: "Tests/Fuzzing", exclude: ["Corpus", "words.dict"], swiftSettings: settings),
+      path: "Tests/Fuzzing", exclude: ["Corpus", "words.dict"], swiftSettings: testSettings),
     .testTarget(
       name: "EventStoreTests", dependencies: ["EventStore", "EventLog", "ChatDomain", "ChatPrimitives"],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "ChatProjectionsTests",
       dependencies: [
         "ChatProjections", "EventStore", "EventLogSimulation", "ChatDomain", "ChatPrimitives",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "MediaFilesTests",
       dependencies: [
@@ -234,7 +236,7 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "ChatServiceTests",
       dependencies: [
@@ -243,7 +245,8 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
+    // Its model takes most of its time, so it is optimized too.
     .testTarget(
       name: "ChatModelTests",
       dependencies: [
@@ -263,7 +266,7 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "ChatPushTests",
       dependencies: [
@@ -278,7 +281,7 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "ChatServerTests",
       dependencies: [
@@ -296,7 +299,7 @@ let package = Package(
         .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "HansardToolTests",
       dependencies: [
@@ -304,7 +307,7 @@ let package = Package(
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
   ],
   swiftLanguageModes: [.v6],
   // Required for #embed.
