@@ -96,7 +96,7 @@ def test_a_torn_tail_is_saved_aside_and_cut(own_server, tmp_path):
         check_data(copy)
 
 
-def test_a_log_cut_at_every_byte_of_its_last_block_opens_with_all_earlier_ones(own_server):
+def test_a_log_cut_anywhere_in_its_last_block_opens_with_all_earlier_ones(own_server):
     anna = World(own_server).user("Anna")
     room = anna.room("Tea")
     own_server.stop()
@@ -111,7 +111,9 @@ def test_a_log_cut_at_every_byte_of_its_last_block_opens_with_all_earlier_ones(o
     last = blocks(data)[-1]
     assert known_durable(data) == last.first - 1
     block = last.file.read_bytes()[last.offset:last.end]
-    for cut in range(last.offset, last.end):
+    # Each cut runs the tool twice, so of the bytes inside the header and the records, only every fifth is tried.
+    every, header = range(last.offset, last.end), BLOCK_HEADER_BYTES
+    for cut in sorted({*every[::5], *every[header - 2:header + 3], *every[-9:]}):
         with last.file.open("r+b") as stream:
             stream.seek(last.offset)
             stream.write(block)
