@@ -157,6 +157,7 @@ struct WebPushSpecs {
       ("https://push.example.net", false), ("https://push.example.net:443/s", false),
       ("https://push.example.net:8443/s", false), ("https://a.example.org:8443/s", false),
       ("https://example.org/s", false), ("https://.example.org/s", false), ("https://xexample.org/s", false),
+      ("https://evilexample.org/s", false),
       ("https://127.0.0.1:8443/s", false), ("https://127.0.0.2/s", false),
       ("https://push.example.net.evil.com/s", false),
       ("https://evil.com/push.example.net", false), ("https://user@push.example.net/s", false),

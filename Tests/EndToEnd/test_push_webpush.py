@@ -286,7 +286,8 @@ def internal_service(authority: Authority, host: str):
         service.close()
 
 
-@pytest.mark.parametrize("host", ["internal.example", "evil-fcm.googleapis.com", "fcm.googleapis.com.evil.example"])
+@pytest.mark.parametrize("host", [
+    "internal.example", "evil-fcm.googleapis.com", "evilpush.apple.com", "fcm.googleapis.com.evil.example"])
 def test_nothing_is_sent_to_a_host_that_is_not_allowed(tmp_path, services, authority, host):
     with internal_service(authority, host) as internal:
         services.browsers.ports |= internal.ports
