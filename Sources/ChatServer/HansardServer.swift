@@ -1,10 +1,10 @@
 import ChatPrimitives
-package import ChatProjections
+import ChatProjections
 package import ChatProtocol
 package import ChatService
 package import CoreMetrics
 import HTTPTypes
-package import Hummingbird
+import Hummingbird
 import HummingbirdCore
 package import Logging
 import NIOCore

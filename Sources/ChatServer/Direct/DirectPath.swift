@@ -10,8 +10,9 @@ import NIOCore
 /// Sends plain messages without the router and without tasks, with the same checks in the same order. Whatever is not the
 /// plain good case is left to the router: each step returns nil, and what was taken from the limits is given back.
 ///
-/// Decision 0036 gives the reasons.
-struct DirectPath: Sendable {
+/// Decision 0036 gives the reasons. A class, because each connection keeps it, and a copy of a structure would count a reference
+/// to each of its parts.
+final class DirectPath: Sendable {
   /// A message from its request to its response.
   struct Send: Sendable {
     let request: PlainSend
@@ -145,7 +146,7 @@ struct DirectPath: Sendable {
     metrics.noteDirectMessage()
     let result = outcome.result
     var head = DirectResponseHead(result.status, bodyBytes: body.readableBytes)
-    head.add(result.headers)
+    if let header = result.header { head.add(header) }
     head.add("Content-Type", "application/json")
     head.add("Content-Length", String(body.readableBytes))
     if let limits = send.taken.fields { head.add(limits) }

@@ -24,13 +24,15 @@ struct DirectResponseHead {
     bytes.writeStaticString("\r\n")
   }
 
+  mutating func add(_ field: HTTPField) {
+    bytes.writeString(field.name.rawName)
+    bytes.writeStaticString(": ")
+    bytes.writeString(field.value)
+    bytes.writeStaticString("\r\n")
+  }
+
   mutating func add(_ fields: HTTPFields) {
-    for field in fields {
-      bytes.writeString(field.name.rawName)
-      bytes.writeStaticString(": ")
-      bytes.writeString(field.value)
-      bytes.writeStaticString("\r\n")
-    }
+    for field in fields { add(field) }
   }
 
   /// The same as `ResponseHeaders.complete`.

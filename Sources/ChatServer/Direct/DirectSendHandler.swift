@@ -186,8 +186,7 @@ final class DirectSendHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// The writer has replied.
   func complete(_ reply: DirectInbox.Reply) {
-    guard case .writing(let held) = state, let path else { return }
-    state = .passing
+    guard isWriting, let path, case .writing(let held) = exchange(&state, with: .passing) else { return }
     let response = path.response(to: held.send, reply)
     guard let context, context.channel.isActive else {
       if response == nil { path.endWithoutResponse(held.send) }

@@ -3,7 +3,7 @@ import ChatProtocol
 import ChatService
 import HTTPTypes
 
-/// What a request that writes has done, and the status and headers that say so.
+/// What a request that writes has done, and the status and header that say so.
 enum WriteResult: Sendable, Hashable {
   case created(CreatedEntity)
   /// Something that existed before was changed.
@@ -18,13 +18,16 @@ enum WriteResult: Sendable, Hashable {
     }
   }
 
-  var headers: HTTPFields {
+  /// Nil if there is none besides those of every response.
+  var header: HTTPField? {
     switch self {
-    case .created(let entity): [.location: entity.path]
-    case .changed: [:]
-    case .repeated: [.idempotentReplayed: "true"]
+    case .created(let entity): HTTPField(name: .location, value: entity.path)
+    case .changed: nil
+    case .repeated: HTTPField(name: .idempotentReplayed, value: "true")
     }
   }
+
+  var headers: HTTPFields { HTTPFields(header.map { [$0] } ?? []) }
 }
 
 extension ChatOutcome {
