@@ -25,12 +25,12 @@ extension DeviceDescription {
 
 @Suite("The dispatcher and the states of providers", .timeLimit(.minutes(2)))
 struct ProviderDispatchTests {
-  private let queues = [ProviderQueueSettings(.apns), ProviderQueueSettings(.fcm), ProviderQueueSettings(.webPush)]
+  private let queueSettings = [ProviderQueueSettings(.apns), ProviderQueueSettings(.fcm), ProviderQueueSettings(.webPush)]
 
   @Test("a stopped provider keeps its notifications, is reported, and does not hold up the others")
   func stopped() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
-    let sender = ScriptedSender(queues: queues) { notification, _ in
+    let sender = ScriptedSender(queueSettings: queueSettings) { notification, _ in
       notification.token.provider == .apns ? .providerStopped(reason: "wrong key", failure: "403") : .delivered(response: "200")
     }
     let sent = try await withPushService(folder, log, sender) { push in
@@ -48,7 +48,7 @@ struct ProviderDispatchTests {
 
     // With the right key, after a restart, everything arrives.
     let again = MemoryLog(log.events)
-    let working = ScriptedSender(queues: queues)
+    let working = ScriptedSender(queueSettings: queueSettings)
     try await withPush(folder, again, working) {
       try await eventually { again.outcomes.last.map { $0.settledThrough >= sent[19] } ?? false }
     }
@@ -59,7 +59,7 @@ struct ProviderDispatchTests {
   func refused() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let isRefusing = Mutex(true)
-    let sender = ScriptedSender(queues: queues) { notification, _ in
+    let sender = ScriptedSender(queueSettings: queueSettings) { notification, _ in
       notification.token.provider == .apns && isRefusing.withLock { $0 }
         ? .possiblyWrongKey(reason: "400; check the topic", failure: "400", retryAfter: .zero) : .delivered(response: "200")
     }
@@ -77,7 +77,7 @@ struct ProviderDispatchTests {
   @Test("a pause uses up no attempts, and everything arrives after it")
   func paused() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
-    let sender = ScriptedSender(queues: queues) { notification, attempt in
+    let sender = ScriptedSender(queueSettings: queueSettings) { notification, attempt in
       notification.token.provider == .apns && attempt == 1
         ? .providerPaused(reason: "429", failure: "429", for: .milliseconds(1)) : .delivered(response: "200")
     }
@@ -92,7 +92,7 @@ struct ProviderDispatchTests {
   @Test("a rejected notification is abandoned, with the beginning of the response in the log")
   func rejected() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
-    let sender = ScriptedSender(queues: queues) { notification, _ in
+    let sender = ScriptedSender(queueSettings: queueSettings) { notification, _ in
       notification.token.provider == .apns
         ? .rejected(response: "413 " + String(repeating: "x", count: 100)) : .delivered(response: "200")
     }
@@ -115,7 +115,7 @@ struct ProviderDispatchTests {
   func expired() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let now = Mutex(Script.time(LogPosition(1000)))
-    let sender = ScriptedSender(queues: queues) { notification, _ in
+    let sender = ScriptedSender(queueSettings: queueSettings) { notification, _ in
       guard notification.token.provider == .apns else { return .delivered(response: "200") }
       now.withLock { $0 = $0.adding(milliseconds: RetryPolicy.lifetimeMilliseconds) }
       return .failed(reason: "500 " + String(repeating: "x", count: 100))
@@ -144,7 +144,7 @@ struct ProviderDispatchTests {
   func expiredWithoutAdvice(result: SendResult) async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let now = Mutex(Script.time(LogPosition(1000)))
-    let sender = ScriptedSender(queues: queues) { notification, _ in
+    let sender = ScriptedSender(queueSettings: queueSettings) { notification, _ in
       guard notification.token.provider == .apns else { return .delivered(response: "200") }
       now.withLock { $0 = $0.adding(milliseconds: RetryPolicy.lifetimeMilliseconds) }
       return result
@@ -164,7 +164,7 @@ struct ProviderDispatchTests {
   @Test("a notification is not sent again before Retry-After")
   func retryAfter() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
-    let sender = ScriptedSender(queues: queues) { notification, attempt in
+    let sender = ScriptedSender(queueSettings: queueSettings) { notification, attempt in
       notification.token.provider == .apns && attempt == 1
         ? .failed(reason: "429", retryAfter: .seconds(1000)) : .delivered(response: "200")
     }
@@ -182,7 +182,7 @@ struct ProviderDispatchTests {
   @Test("a notification that was held uses up no attempts")
   func held() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
-    let sender = ScriptedSender(queues: queues) { notification, attempt in
+    let sender = ScriptedSender(queueSettings: queueSettings) { notification, attempt in
       notification.token.provider == .apns && attempt <= RetryPolicy.attempts
         ? .held(reason: "a pause", for: .milliseconds(1)) : .delivered(response: "200")
     }
@@ -197,7 +197,7 @@ struct ProviderDispatchTests {
   @Test("a device that changes its provider is notified through the new one, but not while that is stopped")
   func changedProvider() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
-    let sender = ScriptedSender(queues: queues) { notification, attempt in
+    let sender = ScriptedSender(queueSettings: queueSettings) { notification, attempt in
       if notification.token.provider == .fcm { return .providerStopped(reason: "wrong key", failure: "403") }
       if attempt == 1 {
         log.append(.user(ben, .devices(.updated(bensPhone, .fcm("b2")))), by: ben)

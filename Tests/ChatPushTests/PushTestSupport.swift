@@ -156,13 +156,13 @@ final class ScriptedSender: PushNotificationSender {
 
   private let state = Mutex(State())
   private let response: Response
-  let queues: [ProviderQueueSettings]
+  let queueSettings: [ProviderQueueSettings]
 
   init(
-    queues: [ProviderQueueSettings] = [ProviderQueueSettings()],
+    queueSettings: [ProviderQueueSettings] = [ProviderQueueSettings()],
     _ response: @escaping Response = { _, _ in .delivered(response: "200") }
   ) {
-    self.queues = queues
+    self.queueSettings = queueSettings
     self.response = response
   }
 

@@ -61,8 +61,8 @@ struct ProviderSettingsTests {
       first, _ in first
     }
     let sender = try #require(try await sender(both))
-    #expect(sender.queues.map(\.provider) == [.apns, .fcm, .webPush, .apnsSandbox])
-    #expect(sender.queues.allSatisfy { $0.requestsPerSecond == PushProviders.requestsPerSecond })
+    #expect(sender.queueSettings.map(\.provider) == [.apns, .fcm, .webPush, .apnsSandbox])
+    #expect(sender.queueSettings.allSatisfy { $0.requestsPerSecond == PushProviders.requestsPerSecond })
     await sender.close()
     await sender.close()
   }
@@ -71,7 +71,7 @@ struct ProviderSettingsTests {
   func rates() async throws {
     let values = apns.merging(["push.apns.requestsPerSecond": .int(5)]) { first, _ in first }
     let sender = try #require(try await sender(values))
-    #expect(sender.queues.map(\.requestsPerSecond) == [5, 10_000, 10_000, 5])
+    #expect(sender.queueSettings.map(\.requestsPerSecond) == [5, 10_000, 10_000, 5])
     await sender.close()
   }
 

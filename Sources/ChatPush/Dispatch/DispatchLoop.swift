@@ -54,7 +54,7 @@ struct DispatchLoop {
 
   init(_ dispatcher: PushDispatcher) {
     self.dispatcher = dispatcher
-    queues = ProviderQueues(dispatcher.sender.queues)
+    queues = ProviderQueues(dispatcher.sender.queueSettings)
     threads = AttemptThreads(count: dispatcher.threads?.attempts.count ?? 0)
   }
 

@@ -96,7 +96,7 @@ struct ProviderGate {
       if isTrying { return .trying }
       if let tryingDue, tryingDue > now { return .at(tryingDue) }
     }
-    if let next = rateLimit?.waitEnd(at: now) { return .at(next) }
+    if let next = rateLimit?.nextAttempt(at: now) { return .at(next) }
     return .open
   }
 
@@ -114,7 +114,7 @@ struct ProviderGate {
     if isTrial { isTrying = false }
     switch signal {
     case .none:
-      rateLimit?.giveBack()
+      rateLimit?.refund()
       return nil
     case .accepted, .reached:
       if signal == .accepted { hasAccepted = true }

@@ -44,9 +44,9 @@ struct ProviderQueues {
 
   private var queues: [Queue]
   /// The first queue to take the next attempt from.
-  private var turn = 0
+  private var nextToSend = 0
   /// The queue that is asked first for the rows that it needs.
-  private var readingTurn = 0
+  private var nextToRead = 0
 
   init(_ settings: [ProviderQueueSettings] = [ProviderQueueSettings()]) {
     queues = settings.map {
@@ -81,7 +81,7 @@ struct ProviderQueues {
   var cursors: [Request] { queues.indices.map(request) }
   /// The next queue that may take rows; nil if there is none.
   var needed: Request? {
-    queues.indices.lazy.map { ($0 + readingTurn) % queues.count }
+    queues.indices.lazy.map { ($0 + nextToRead) % queues.count }
       .first { queues[$0].mayHaveMore && queues[$0].devices.freeCapacity >= Self.rowsPerRead }.map(request)
   }
 
@@ -97,7 +97,7 @@ struct ProviderQueues {
   mutating func take(
     _ notifications: [PendingNotification], for request: Request, through end: LogPosition?
   ) -> [PushNotificationKey] {
-    readingTurn = request.queue + 1
+    nextToRead = request.queue + 1
     let replaced = queues[request.queue].devices.take(notifications)
     guard let end else { return replaced }
     queues[request.queue].mayHaveMore = false
@@ -136,11 +136,11 @@ struct ProviderQueues {
   /// The next attempt; nil if none may begin now. The queues take turns.
   mutating func next(at now: Instant) -> Start? {
     for offset in queues.indices {
-      let index = (turn + offset) % queues.count
+      let index = (nextToSend + offset) % queues.count
       guard queues[index].devices.active < queues[index].concurrency, queues[index].gate.opening(at: now) == .open,
         let attempt = queues[index].devices.next(at: now)
       else { continue }
-      turn = index + 1
+      nextToSend = index + 1
       let ticket = Ticket(queue: index, isTrial: queues[index].gate.begin())
       return Start(attempt: attempt, ticket: ticket, provider: queues[index].provider)
     }

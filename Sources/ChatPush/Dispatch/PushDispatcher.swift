@@ -56,7 +56,7 @@ package final class PushDispatcher: Sendable {
     self.now = now
     self.isOpen = isOpen
     self.threads = threads
-    providerStates = Mutex(sender.queues.compactMap(\.provider).map { PushProviderStatus($0, .running) })
+    providerStates = Mutex(sender.queueSettings.compactMap(\.provider).map { PushProviderStatus($0, .running) })
     (mails, mailed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 

@@ -40,11 +40,11 @@ extension PushDispatcher {
   /// counts as settled.
   ///
   /// - Parameters:
-  ///   - queuedFor: the provider that the device had when the notification was decided on; nil if there is one queue for
-  ///     all.
-  ///   - closed: the providers that accept no notifications now. The one of `queuedFor` is tried nevertheless.
+  ///   - queueProvider: the provider that the device had when the notification was decided on; nil if there is one
+  ///     queue for all.
+  ///   - closed: the providers that accept no notifications now. The provider of the queue is tried anyway.
   func attempt(
-    _ key: PushNotificationKey, queuedFor: ProviderName? = nil, closed: Set<ProviderName> = []
+    _ key: PushNotificationKey, queuedFor queueProvider: ProviderName? = nil, closed: Set<ProviderName> = []
   ) async -> FinishedAttempt {
     let found: PushQueries.Lookup
     do {
@@ -64,7 +64,7 @@ extension PushDispatcher {
         return FinishedAttempt(.settled(.abandoned, .roomOpen))
       }
       let provider = ProviderName(ready.token.provider, ready.apnsEnvironment)
-      if queuedFor != nil, provider != queuedFor, closed.contains(provider) {
+      if queueProvider != nil, provider != queueProvider, closed.contains(provider) {
         // The device changed its provider.
         return FinishedAttempt(
           .held(reason: "the provider is not available", for: .milliseconds(RetryPolicy.heldMilliseconds)))

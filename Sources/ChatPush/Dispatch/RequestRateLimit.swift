@@ -11,33 +11,33 @@ struct RequestRateLimit {
   private static let shortestWaitSeconds = 0.005
 
   private let requestsPerSecond: Double
-  /// How many requests may begin now, and when this was computed.
-  private var allowance = 0.0
-  private var allowanceTime: Instant?
+  /// How many requests may begin at `refillTime`.
+  private var tokens = 0.0
+  private var refillTime: Instant?
 
   init(requestsPerSecond: Int) { self.requestsPerSecond = Double(requestsPerSecond) }
 
   /// When to ask again whether a request may begin; nil if one may begin now.
-  mutating func waitEnd(at now: Instant) -> Instant? {
+  mutating func nextAttempt(at now: Instant) -> Instant? {
     refill(at: now)
-    if allowance >= 1 { return nil }
-    return now + .seconds(max((1 - allowance) / requestsPerSecond, Self.shortestWaitSeconds))
+    if tokens >= 1 { return nil }
+    return now + .seconds(max((1 - tokens) / requestsPerSecond, Self.shortestWaitSeconds))
   }
 
   private mutating func refill(at now: Instant) {
-    let most = max(requestsPerSecond * Self.burstSeconds, 1)
-    guard let last = allowanceTime else {
-      (allowance, allowanceTime) = (most, now)
+    let capacity = max(requestsPerSecond * Self.burstSeconds, 1)
+    guard let last = refillTime else {
+      (tokens, refillTime) = (capacity, now)
       return
     }
     guard now > last else { return }
-    allowance = min(allowance + (now - last) / .seconds(1) * requestsPerSecond, most)
-    allowanceTime = now
+    tokens = min(tokens + (now - last) / .seconds(1) * requestsPerSecond, capacity)
+    refillTime = now
   }
 
   /// Counts a request that begins.
-  mutating func begin() { allowance -= 1 }
+  mutating func begin() { tokens -= 1 }
 
   /// Gives a request back that was counted but not sent.
-  mutating func giveBack() { allowance += 1 }
+  mutating func refund() { tokens += 1 }
 }

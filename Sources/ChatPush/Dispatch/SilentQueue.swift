@@ -37,7 +37,7 @@ struct SilentQueue {
     while groups.count > max(limit, 1) {
       // The new one can be the first, because it takes the place of the one that it replaces.
       let longest = groups.remove(at: groups.first == group ? 1 : 0)
-      if let given = newest.removeValue(forKey: longest) { older.append(given.pending.key) }
+      if let dropped = newest.removeValue(forKey: longest) { older.append(dropped.pending.key) }
     }
     return older
   }

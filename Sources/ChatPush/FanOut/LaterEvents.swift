@@ -6,7 +6,7 @@ import EventStore
 struct LaterEvents {
   private let event: PushEvent
   /// The users who joined its room.
-  private(set) var members: Set<UserID> = []
+  private(set) var joined: Set<UserID> = []
   private var outcomes: [PushNotificationKey: PushExplanation.State] = [:]
   /// When it was recorded that all notifications of the event are settled.
   private var settled: Timestamp?
@@ -37,7 +37,7 @@ struct LaterEvents {
   private mutating func take(_ later: RoomEvent) {
     switch later {
     case .members(.joined(let user, _, _)), .members(.added(let user, _)):
-      members.insert(user)
+      joined.insert(user)
     case .members(.admissionRepeated), .members(.left), .members(.removed), .members(.banned), .members(.unbanned),
       .members(.roleChanged), .members(.silenced), .members(.muted), .members(.notificationsSet), .members(.hidden),
       .members(.shown), .lifecycle, .sharing,

@@ -134,11 +134,11 @@ package struct PushExplanation: Sendable, Hashable {
     if let user {
       if let only = event.onlyUser { return only == user ? [try queries.recipient(user, of: event)] : [] }
       let recipient = try queries.recipient(user, of: event)
-      let isConcerned = recipient.membership != .joinsLater || later.members.contains(user)
+      let isConcerned = recipient.membership != .joinsLater || later.joined.contains(user)
       return isConcerned ? [recipient] : []
     }
     var recipients = try queries.recipients(of: event, in: context, .all) + queries.formerMembers(for: event)
-    for user in later.members.subtracting(recipients.map(\.user)).sorted() {
+    for user in later.joined.subtracting(recipients.map(\.user)).sorted() {
       recipients.append(try queries.recipient(user, of: event))
     }
     return recipients

@@ -50,7 +50,7 @@ package struct MeteredSender: PushNotificationSender {
     self.meters = Dictionary(uniqueKeysWithValues: meters)
   }
 
-  package var queues: [ProviderQueueSettings] { sender.queues }
+  package var queueSettings: [ProviderQueueSettings] { sender.queueSettings }
 
   package func send(_ notification: PushNotification) async -> SendResult {
     let start = ContinuousClock.now

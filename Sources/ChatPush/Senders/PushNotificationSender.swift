@@ -5,7 +5,7 @@ package import ChatDomain
 /// A notification may be sent again after a crash, or if a response was lost, always under the same delivery key.
 package protocol PushNotificationSender: Sendable {
   /// The settings of the queues in which its notifications wait.
-  var queues: [ProviderQueueSettings] { get }
+  var queueSettings: [ProviderQueueSettings] { get }
   /// Returns when the notification is delivered or is known not to be. Never throws, so that every result is handled.
   func send(_ notification: PushNotification) async -> SendResult
   /// Closes connections and files. Called when nothing is in flight; a second call does nothing.
@@ -14,7 +14,7 @@ package protocol PushNotificationSender: Sendable {
 
 extension PushNotificationSender {
   /// One queue for everything.
-  package var queues: [ProviderQueueSettings] { [ProviderQueueSettings()] }
+  package var queueSettings: [ProviderQueueSettings] { [ProviderQueueSettings()] }
 }
 
 /// How the notifications of one queue are sent, independently of those in other queues.

@@ -31,7 +31,7 @@ package final class PushProviders: PushNotificationSender {
     package var isEmpty: Bool { apns == nil && fcm == nil && webPush == nil }
   }
 
-  package let queues: [ProviderQueueSettings]
+  package let queueSettings: [ProviderQueueSettings]
   private let apns: APNsSender?
   private let fcm: FCMSender?
   private let webPush: WebPushSender?
@@ -43,7 +43,7 @@ package final class PushProviders: PushNotificationSender {
     now: @escaping @Sendable () -> Timestamp = PushProviders.systemTime
   ) {
     // A provider that is not configured has a queue too, so that its notifications get an outcome.
-    queues = ProviderName.allCases.map { name in
+    queueSettings = ProviderName.allCases.map { name in
       ProviderQueueSettings(
         name, concurrency: Self.inFlight,
         requestsPerSecond: configuration.requestsPerSecond[name == .apnsSandbox ? .apns : name]
