@@ -27,7 +27,7 @@ package enum RecordingFailure: Error, Sendable, Hashable, CustomStringConvertibl
   /// The log accepts nothing more until the server is restarted.
   case permanent(String)
 
-  /// What an operator reads in the log and in the reason for which a notification waits.
+  /// Only the reason, because operators read it.
   package var description: String {
     switch self {
     case .transient(let reason), .permanent(let reason): reason

@@ -1,8 +1,8 @@
 /// Decides when the next notification may be sent to a provider. That depends on its state (running, paused or stopped)
 /// and on the limit of requests per second.
 ///
-/// It is a circuit breaker, but its words have their plain meaning: while it is open, attempts may begin; while it is closed,
-/// only trials may. One response or one failed connection can close it, so no failures are counted.
+/// A circuit breaker, but with the plain meaning of the words: open lets attempts through, closed lets only trials
+/// through. One failure can close it.
 ///
 /// It has no clock and does no I/O: the owner asks before each attempt, and reports how it ended.
 struct ProviderGate {

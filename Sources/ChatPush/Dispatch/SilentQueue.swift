@@ -3,8 +3,8 @@ import DequeModule
 /// The silent notifications that wait, at most one of each group. A newer one takes the place of the older one in the
 /// queue, so a group that changes often does not delay the others.
 struct SilentQueue {
-  /// The maximum number of groups that wait. If there are more, the one that has waited longest is given up: a device that is
-  /// so far behind learns of what changed when its app asks the server.
+  /// The maximum number of groups that wait. If there are more, the one that has waited longest is dropped: a device
+  /// that is so far behind learns what changed when its app asks the server.
   static let capacity = 32
   /// The same while the silent notifications of all devices take too much memory (`PerDeviceQueues.silentCapacity`).
   static let capacityWithoutMemory = 1
@@ -25,7 +25,7 @@ struct SilentQueue {
   /// Reads all.
   var oldest: PushNotificationKey? { newest.values.lazy.map(\.pending.key).min() }
 
-  /// - Returns: the notifications that are replaced, or given up because there are too many.
+  /// - Returns: the notifications that are replaced, or dropped because there are too many.
   mutating func append(_ key: PushNotificationKey, _ group: SilentGroup, limit: Int) -> [PushNotificationKey] {
     let waiting = Waiting(pending: PendingNotification(key, group))
     var older: [PushNotificationKey] = []

@@ -11,7 +11,7 @@ struct LaterEvents {
   /// When it was recorded that all notifications of the event are settled.
   private var settled: Timestamp?
 
-  /// - Parameter head: the last event that is read. A log that grows faster than it is read would never end.
+  /// - Parameter head: the last event that is read. Without this limit, reading might never end.
   init(
     of event: PushEvent, in feed: any EventFeed, through head: LogPosition, _ progress: (UInt64) throws -> Void
   ) throws {

@@ -4,7 +4,7 @@ struct ProviderUnreachable: Error {
 }
 
 extension SendResult {
-  /// The provider has only one service, so it is paused.
+  /// Pauses the whole provider, because all devices use the same service.
   static func noConnection(_ error: ProviderUnreachable) -> SendResult {
     let reason = "no connection: \(error.reason)"
     return .providerPaused(reason: reason, failure: reason, for: .zero)

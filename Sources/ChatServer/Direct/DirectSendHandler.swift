@@ -186,6 +186,7 @@ final class DirectSendHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// The writer has replied.
   func complete(_ reply: DirectInbox.Reply) {
+    // `exchange` moves the message out of the state; a copy would count references.
     guard isWriting, let path, case .writing(let held) = exchange(&state, with: .passing) else { return }
     let response = path.response(to: held.send, reply)
     guard let context, context.channel.isActive else {

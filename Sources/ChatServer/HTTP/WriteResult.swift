@@ -3,7 +3,7 @@ import ChatProtocol
 import ChatService
 import HTTPTypes
 
-/// What a request that writes has done, and the status and header that say so.
+/// The result of a write, with its status and header.
 enum WriteResult: Sendable, Hashable {
   case created(CreatedEntity)
   /// Something that existed before was changed.
