@@ -246,7 +246,7 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
       ],
       swiftSettings: testSettings),
-    // Its model takes most of its time, so it is optimized too.
+    // Optimized, because the model takes most of the test time.
     .testTarget(
       name: "ChatModelTests",
       dependencies: [

@@ -11,8 +11,8 @@ readonly RUN_PACKAGES=(libvips-tools)
 readonly SWIFT_MINIMUM="6.2"
 
 # How Tools/test builds the executables and the unit tests in one build: optimized, with support for `@testable import`,
-# and without debug information, which would take a fifth of the time. The trace of a crash still names the functions. The
-# build has its own folder, so that it does not replace the build of Tools/serve.
+# and without debug information, which would take a fifth of the time. Crash traces still name functions. The build has
+# its own folder, so that it does not replace the build of Tools/serve.
 readonly TEST_SCRATCH=".build/tests"
 readonly TEST_BUILD=(--scratch-path "$TEST_SCRATCH" --configuration release -Xswiftc -enable-testing -Xswiftc -gnone -Xcc -g0)
 

@@ -1,5 +1,5 @@
-"""The outbox while no provider can be reached: how fast notifications are enumerated, and what they take on disk and in
-memory."""
+"""The outbox while no provider can be reached: how fast notifications are added to it, and what they take on disk and
+in memory."""
 
 import statistics
 import time
@@ -16,8 +16,8 @@ LONG_TEXT = "The kettle is on. " * 56
 POLL_SECONDS = 0.002
 
 
-class Enumerated:
-    """One message to the large room."""
+class AddedMessage:
+    """One message to the large room, until its notifications were added to the outbox."""
 
     def __init__(self, world, text):
         self.world = world
@@ -44,12 +44,12 @@ def measure_waiting(world, options, goals):
     devices = sum(world.devices.values())
     before = world.resident
     texts = (TEXT, LONG_TEXT)
-    Enumerated(world, TEXT)
-    progress, done, rows = Progress("messages enumerated", len(texts) * options.waiting), 0, []
+    AddedMessage(world, TEXT)
+    progress, done, rows = Progress("messages added to the outbox", len(texts) * options.waiting), 0, []
     for text in texts:
         name, samples = f"text of {len(text):,} bytes", []
         for _ in range(options.waiting):
-            samples.append(Enumerated(world, text))
+            samples.append(AddedMessage(world, text))
             done += 1
             progress.show(done)
         rate = statistics.median(devices / sample.seconds for sample in samples)
@@ -57,9 +57,9 @@ def measure_waiting(world, options, goals):
             name, f"{devices * len(samples):,}", f"{rate:,.0f}",
             f"{statistics.median(sample.processor / devices for sample in samples) * 1e6:,.1f}",
             f"{sum(sample.bytes for sample in samples) / devices / len(samples):,.1f}"))
-        goals.report(f"notifications enumerated per second, {name}", f"{rate:,.0f}")
-    show(f"Notifications that are enumerated while no provider can be reached, {devices:,} for each message (medians)",
-         ["", "notifications", "enumerated/s", "server µs", "bytes of the file"], rows)
+        goals.report(f"notifications added to the outbox per second, {name}", f"{rate:,.0f}")
+    show(f"Notifications added to the outbox while no provider can be reached, {devices:,} for each message (medians)",
+         ["", "notifications", "added/s", "server µs", "bytes of the file"], rows)
     contents, text_bytes = world.outbox.contents
     show("What the outbox has", ["", "notifications", "texts", "bytes of texts", "MiB of the file"], [(
         "", f"{world.outbox.rows:,}", f"{contents:,}", f"{text_bytes:,}", f"{world.outbox.used_bytes / 2**20:,.1f}")])

@@ -184,7 +184,7 @@ class Outbox:
         return row and row[0]
 
     def has(self, position):
-        """Whether the notifications of this event were enumerated. They come in one transaction."""
+        """Whether the notifications of this event were added to the outbox. They come in one transaction."""
         return self._first("SELECT 1 FROM outbox WHERE position = ? LIMIT 1", position) is not None
 
     @property
