@@ -25,7 +25,7 @@ extension DeviceDescription {
 
 @Suite("The dispatcher and the states of providers", .timeLimit(.minutes(2)))
 struct ProviderDispatchTests {
-  private let queueSettings = [ProviderQueueSettings(.apns), ProviderQueueSettings(.fcm), ProviderQueueSettings(.webPush)]
+  private let queueSettings = [ProviderName.apns, .fcm, .webPush].map { ProviderQueueSettings($0) }
 
   @Test("a stopped provider keeps its notifications, is reported, and does not hold up the others")
   func stopped() async throws {
