@@ -19,6 +19,8 @@ ROUTE = "/v1/rooms/{roomId}/messages/{messageId}"
 DIRECT = "hansard_http_direct_messages_total"
 # A limit is not refilled during a test.
 SECONDS = 86_400
+# How often a test repeats what depends on when the server is scheduled.
+ATTEMPTS = 10
 ME = b"GET /v1/me HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer <annaToken>\r\n\r\n"
 
 
@@ -309,16 +311,45 @@ def test_pipelined_requests_are_answered_in_order(sides):
 
 @pytest.mark.parametrize("cut", [1, 20, 60, -17, -16, -8, -1])
 def test_a_message_that_arrives_in_pieces_is_sent_without_the_router(sides, cut):
-    found = []
-    whole = request(more=("Accept: */*",))
     before = sides[0].direct_messages()
+    # On a busy machine, the second piece can arrive so late that the router gets the message.
+    for _ in range(ATTEMPTS):
+        found = []
+        whole = request(more=("Accept: */*",))
+        for side in sides:
+            connection = side.connect()
+            piece = connection.filled(whole)
+            connection.send(piece[:cut], piece[cut:])
+            found.append(connection.response())
+        assert found[0] == found[1] and "201" in found[0][0][0]
+        if sides[0].direct_messages() == before + 1:
+            return
+    pytest.fail("the router got every message")
+
+
+def test_a_connection_of_two_users_sends_for_each(sides):
+    """A connection remembers the user of its last message. Their tokens have the same length."""
+    found = []
+    for side in sides:
+        assert len(side.values["annaToken"]) == len(side.values["benToken"])
+        connection = side.connect()
+        for name in ("anna", "ben", "anna"):
+            connection.send(request(token=f"Bearer <{name}Token>"))
+            found.append(connection.response()[0][0].split()[1])
+    # Ben is not a member of the room.
+    assert found == ["201", "403", "201"] * 2
+
+
+def test_a_message_in_the_head_of_another_request_is_not_sent(sides):
+    """The decoder does not report that it has the beginning of a head."""
+    found, before = [], sides[0].direct_messages()
     for side in sides:
         connection = side.connect()
-        piece = connection.filled(whole)
-        connection.send(piece[:cut], piece[cut:])
+        connection.send(b"GET /v1/me HTTP/1.1\r\nHost: h\r\nX-Note: ", request())
         found.append(connection.response())
-    assert found[0] == found[1] and "201" in found[0][0][0]
-    assert sides[0].direct_messages() == before + 1
+    # There are two fields with a host.
+    assert found[0] == found[1] and "400" in found[0][0][0]
+    assert sides[0].direct_messages() == before
 
 
 @pytest.mark.parametrize("kind", ["good", "bad"])
