@@ -53,7 +53,7 @@ private final class DirectConnection: Sendable {
   private let token: String
   private let release = DispatchSemaphore(value: 0)
 
-  init(_ opened: ServiceOpening.Opened, _ bodies: BodyBudget) async throws {
+  init(_ opened: ServiceOpening.Opened) async throws {
     chat = opened.chat
     let administrator = AdministratorToken(opened.keys)
     let service = Principal(user: Self.user, service: administrator.service)
@@ -76,7 +76,7 @@ private final class DirectConnection: Sendable {
     let nothing = HansardServer.Configuration(host: "h", port: 0, servesBench: false).metrics
     path = DirectPath(
       chat: chat, authenticator: authenticator, limiter: RateLimiter(RateLimitSettings()), proxies: TrustedProxies([]),
-      bodies: bodies, crossOrigin: nil, metrics: HTTPMetrics(nothing, routes: []), accessLog: nil,
+      bodies: BodyBudget(), crossOrigin: nil, metrics: HTTPMetrics(nothing, routes: []), accessLog: nil,
       logger: Logger(label: "test"))
     try await channel.testingEventLoop.executeInContext { [channel, reads, router, path] in
       let pipeline = channel.pipeline.syncOperations
@@ -161,11 +161,9 @@ struct DirectSendHandlerSpecs {
 
   private static let prefix = "PUT /v1/rooms/\(DirectConnection.room)/messages/"
 
-  private func withConnection(
-    _ bodies: BodyBudget = BodyBudget(), _ body: (DirectConnection) async throws -> Void
-  ) async throws {
+  private func withConnection(_ body: (DirectConnection) async throws -> Void) async throws {
     try await withService { opened in
-      let connection = try await DirectConnection(opened, bodies)
+      let connection = try await DirectConnection(opened)
       try await body(connection)
       _ = try? await connection.channel.finish()
       try opened.close()
@@ -221,18 +219,6 @@ struct DirectSendHandlerSpecs {
       #expect(
         connection.router.events
           == [expected[0], "body no", "end", expected[1], #"body {"text":"hello"}"#, "end"])
-    }
-  }
-
-  @Test("gives the bytes of a body back with its response, so that the budget of the address is never used up")
-  func bodies() async throws {
-    let body = #"{"text":"hello"}"#
-    try await withConnection(BodyBudget(bytesOfAddress: 2 * body.utf8.count)) { connection in
-      for number in 1...UInt64(5) {
-        try await connection.send(number, body)
-        #expect(try await connection.response() == 201)
-      }
-      #expect(connection.router.events.isEmpty)
     }
   }
 
