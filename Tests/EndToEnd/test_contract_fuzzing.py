@@ -27,7 +27,7 @@ ANSWER_SECONDS = 120
 # The response to this operation does not end by itself. It is read up to its first event, or for this time if there is
 # nothing to send.
 STREAM, SILENCE_SECONDS = "syncStream", 5
-# With 10, the two runs took 7 % of the suite. Set the variable for a longer search.
+# With 10, the two runs take 7 % of the suite. Set the variable for a longer search.
 EXAMPLES_PER_OPERATION = int(os.environ.get("HANSARD_TEST_FUZZ_EXAMPLES", "10"))
 SEED = int(os.environ.get("HANSARD_TEST_FUZZ_SEED", "1"))
 # The statuses of responses to requests that fit their schema. 410, 416 and 422 are for rules that no schema can
