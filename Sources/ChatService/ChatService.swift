@@ -9,8 +9,8 @@ package import MediaFiles
 package final class ChatService: Sendable {
   /// How many events the slowest read model may be behind before commands are refused.
   package static let projectionLagLimit: UInt64 = 200_000
-  /// How many events a read model may be behind while it cannot be written, for example because the disk is full: about
-  /// one transaction, so that it catches up soon after the disk works again.
+  /// How many events a read model may be behind while it cannot be written, for example because the disk is full. It is so
+  /// low that the read model catches up soon after the disk works again.
   package static let failingLagLimit: UInt64 = 4096
   /// How often a command is looked up again because newer events made the lookup outdated. Then it fails as overloaded.
   private static let lookupAttempts = 3

@@ -42,11 +42,39 @@ struct EventGatheringSpecs {
 
   @Test("read models that requests seldom wait for gather for longest")
   func settings() {
-    #expect(EventGathering(IDIndexProjection.self).longest == 1_000)
-    #expect(EventGathering(RoomsProjection.self) == EventGathering(TimelineProjection.self))
+    #expect(EventGathering(IDIndexProjection.self, hasRecentReader: true).longest == 1_000)
+    #expect(EventGathering(RoomsProjection.self, hasRecentReader: true) == EventGathering(TimelineProjection.self, hasRecentReader: true))
     for projection in Projections.all where projection.isAwaited {
-      let gathering = EventGathering(projection)
+      let gathering = EventGathering(projection, hasRecentReader: true)
       #expect(gathering.delay <= gathering.longest && gathering.longest <= 1_000, "\(projection.name)")
     }
+  }
+
+  @Test("while nobody reads, read models that gather for longer in bursts gather even more, and the others do not")
+  func unread() {
+    for projection in Projections.all {
+      let (read, unread) = (EventGathering(projection, hasRecentReader: true), EventGathering(projection, hasRecentReader: false))
+      guard read.longest > read.delay else {
+        #expect(unread == read, "\(projection.name)")
+        continue
+      }
+      #expect(unread.delay == read.delay, "\(projection.name)")
+      #expect(unread.longest == 1_000 && unread.enough == 16_384, "\(projection.name)")
+    }
+    let rooms = EventGathering(RoomsProjection.self, hasRecentReader: true)
+    #expect(rooms.delay == 50 && rooms.longest == 250 && rooms.enough == 2_048)
+    #expect(EventGathering(AccountsProjection.self, hasRecentReader: false).longest == 250)
+  }
+
+  @Test("a reader who had to wait counts for two seconds")
+  func lastReader() {
+    let now = ContinuousClock.now
+    var reader = LastReader()
+    #expect(!reader.isRecent(at: now))
+    reader.note(at: now)
+    #expect(reader.isRecent(at: now + .milliseconds(1_999)))
+    #expect(!reader.isRecent(at: now + .milliseconds(2_000)))
+    reader.note(at: now + .seconds(5))
+    #expect(reader.isRecent(at: now + .seconds(6)))
   }
 }

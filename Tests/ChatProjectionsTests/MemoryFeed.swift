@@ -13,10 +13,17 @@ final class MemoryFeed: EventFeed, @unchecked Sendable {
   private var stored: [RecordedEvent]
   private var isClosed = false
   private var failingFrom: LogPosition?
+  private let largestRead: Int
 
-  init(_ events: some Sequence<RecordedEvent> = [], failingFrom: LogPosition? = nil) {
+  /// - Parameters:
+  ///   - failingFrom: this event and later ones cannot be read.
+  ///   - largestRead: a read of more events fails.
+  init(
+    _ events: some Sequence<RecordedEvent> = [], failingFrom: LogPosition? = nil, largestRead: Int = .max
+  ) {
     stored = Array(events)
     self.failingFrom = failingFrom
+    self.largestRead = largestRead
   }
 
   private func locked<T>(_ body: () throws -> T) rethrows -> T {
@@ -45,6 +52,7 @@ final class MemoryFeed: EventFeed, @unchecked Sendable {
     try locked {
       let start = Int(position.value)
       let end = min(stored.count, start + limit)
+      if end - start > largestRead { throw Unreadable() }
       if let failingFrom, end >= Int(failingFrom.value) {
         guard start + 1 < Int(failingFrom.value) else { throw Unreadable() }
         return Array(stored[start..<Int(failingFrom.value) - 1])

@@ -59,12 +59,12 @@ import Testing
     #expect(try dump(queue) == dump(build(TimelineProjection.self, history.events)))
   }
 
-  @Test("far behind, four batches share a transaction, up to what cannot be read; near the head, each has its own")
-  func batchesWhenBehind() async throws {
-    let batch = Runner.batchEvents
+  @Test("waiting events share a transaction, up to its limit, to what can be read at once, and to the first unreadable event")
+  func transactions() async throws {
+    let most = Runner.transactionEvents
     var script = EventScript()
     script.create(.numbered(9), by: .numbered(1))
-    script.send(batch * 6 + 100, to: .numbered(9), by: .numbered(1), firstID: 100)
+    script.send(most + 100, to: .numbered(9), by: .numbered(1), firstID: 100)
     func turns(_ feed: MemoryFeed) async throws -> ([UInt64], ProjectionFault?) {
       let folder = try TemporaryFolder()
       defer { withExtendedLifetime(folder) {} }
@@ -76,11 +76,15 @@ import Testing
       try runner.stop()
       return (applied.withLock { $0 }, runner.halted)
     }
-    let sizes = [4, 5, 6].map { UInt64($0 * batch) }
     let whole = try await turns(MemoryFeed(script.events))
-    #expect(whole.0 == sizes + [UInt64(script.events.count)] && whole.1 == nil)
-    let cut = try await turns(MemoryFeed(script.events, failingFrom: LogPosition(UInt64(2 * batch + 11))))
-    #expect(cut.0 == [UInt64(2 * batch + 10)] && cut.1?.position == LogPosition(UInt64(2 * batch + 10)))
+    #expect(whole.0 == [UInt64(most), UInt64(script.events.count)] && whole.1 == nil)
+    let batch = Runner.batchEvents
+    let together = try await turns(MemoryFeed(script.events.prefix(batch + 100)))
+    #expect(together.0 == [UInt64(batch + 100)])
+    let smaller = try await turns(MemoryFeed(script.events.prefix(batch + 100), largestRead: batch))
+    #expect(smaller.0 == [UInt64(batch), UInt64(batch + 100)] && smaller.1 == nil)
+    let cut = try await turns(MemoryFeed(script.events, failingFrom: LogPosition(UInt64(most / 2 + 11))))
+    #expect(cut.0 == [UInt64(most / 2 + 10)] && cut.1?.position == LogPosition(UInt64(most / 2 + 10)))
   }
 
   @Test("files are private to their owner")

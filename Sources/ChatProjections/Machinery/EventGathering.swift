@@ -1,6 +1,13 @@
 /// Decides how long a read model gathers events before its next transaction, while no reader waits: in one or more delays
 /// of the same length.
+///
+/// The more events a transaction has, the less each of them costs, but a reader who arrives has to wait for all of them. So
+/// read models that gather for longer in bursts gather even more while nobody has read for a while, as during an import.
 struct EventGathering: Sendable, Hashable {
+  /// How many waiting events end the gathering while nobody has read for a while.
+  static let enoughEventsWithoutReaders: UInt64 = 16_384
+  /// The maximum sum of the delays while nobody has read for a while, in milliseconds.
+  static let longestMillisecondsWithoutReaders = 1_000
   /// How many events must arrive during a delay for another one to follow.
   static let busyEvents: UInt64 = 64
 
@@ -13,10 +20,13 @@ struct EventGathering: Sendable, Hashable {
   private var waited = 0
   private var waiting: UInt64 = 0
 
-  init(_ projection: any Projection.Type) {
+  init(_ projection: any Projection.Type, hasRecentReader: Bool) {
+    let delay = projection.gatheringMilliseconds
+    let (longest, enough) = (projection.longestGatheringMilliseconds, UInt64(clamping: projection.gatheredEvents))
+    let gathersMore = !hasRecentReader && projection.gathersLongerInBursts
     self.init(
-      delay: projection.gatheringMilliseconds, longest: projection.longestGatheringMilliseconds,
-      enough: UInt64(clamping: projection.gatheredEvents))
+      delay: delay, longest: gathersMore ? max(longest, Self.longestMillisecondsWithoutReaders) : longest,
+      enough: gathersMore ? max(enough, Self.enoughEventsWithoutReaders) : enough)
   }
 
   init(delay: Int, longest: Int, enough: UInt64) {

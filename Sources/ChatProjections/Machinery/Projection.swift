@@ -23,6 +23,8 @@ package protocol Projection: Sendable {
   static var gatheredEvents: Int { get }
   /// How long such delays take together at most, in milliseconds.
   static var longestGatheringMilliseconds: Int { get }
+  /// How many batches of a rebuild are applied as one.
+  static var joinedBatches: Int { get }
 
   /// Whether requests wait until it has applied all events that were durable when they arrived, and writes pause when
   /// it is too far behind. If not, the server becomes ready without it, and its queries return the position that it has
@@ -90,10 +92,12 @@ package enum TableComparison: Sendable {
 }
 
 extension Projection {
+  static var gathersLongerInBursts: Bool { longestGatheringMilliseconds > gatheringMilliseconds }
   package static var secretColumns: Set<String> { [] }
   package static var gatheringMilliseconds: Int { 50 }
   package static var gatheredEvents: Int { 2_048 }
   package static var longestGatheringMilliseconds: Int { gatheringMilliseconds }
+  package static var joinedBatches: Int { 1 }
   package static var isAwaited: Bool { true }
   package static var needsUpkeep: Bool { false }
   package static func prepare(_ database: Database) throws {}

@@ -190,6 +190,7 @@ extension ProjectionRunner {
     let pool = try openedFile()
     var projection = P()
     var cache = WriterCache()
+    var reader = LastReader()
     // The first step finds the rows that a stop or a crash left to be removed.
     var deletesRows = !P.bulkDeletedRows.isEmpty
     while let position = nextStart(), try keepUp(&projection, &deletesRows, at: position, pool) {
@@ -201,10 +202,10 @@ extension ProjectionRunner {
         return !hasRebuiltFile()
       }
       // Before the checks, so that no later signal is lost. Who has waited so far gets everything from this transaction.
-      hurry.reset()
+      if hurry.reset() { reader.note(at: .now) }
       try throwIfDamaged()
       let turn = try pool.write { database in
-        try cache.fit(isBehind: isBehind(at: position), database)
+        try cache.fit(isBehind: lacks(Self.batchEvents, at: position), database)
         return try apply(after: position, with: &projection, to: database)
       }
       publish(turn.position)
@@ -213,7 +214,7 @@ extension ProjectionRunner {
       if !P.bulkDeletedRows.isEmpty, turn.leavesRowsToDelete { deletesRows = true }
       // Only one step after each batch, so that a reader waits for at most one step. The deletion still completes,
       // however busy the server is.
-      if deletesRows { deletesRows = try clear(pool) } else if turn.isAll { gather(after: turn.position) }
+      if deletesRows { deletesRows = try clear(pool) } else if turn.isAll { gather(after: turn.position, &reader) }
     }
     return true
   }
@@ -232,9 +233,9 @@ extension ProjectionRunner {
     var leavesRowsToDelete = false
   }
 
-  /// Whether enough events are waiting that one transaction takes several batches.
-  private func isBehind(at position: LogPosition) -> Bool {
-    feed.head.distance(from: position) >= UInt64(clamping: Self.batchEvents * Self.batchesWhenBehind)
+  /// Whether at least so many events are waiting.
+  private func lacks(_ events: Int, at position: LogPosition) -> Bool {
+    feed.head.distance(from: position) >= UInt64(clamping: events)
   }
 
   /// Call this within a transaction.
@@ -251,8 +252,8 @@ extension ProjectionRunner {
   /// The events for one transaction. If not all of them can be read, the first of them: those before the fault are applied,
   /// and the next transaction meets the fault again.
   private func waitingEvents(after position: LogPosition) throws -> [RecordedEvent] {
-    if isBehind(at: position),
-      let events = try? feed.events(after: position, limit: Self.batchEvents * Self.batchesWhenBehind)
+    if P.gathersLongerInBursts || lacks(Self.transactionEvents, at: position),
+      let events = try? feed.events(after: position, limit: Self.transactionEvents)
     {
       return events
     }
@@ -293,11 +294,12 @@ extension ProjectionRunner {
   }
 
   /// Waits briefly for more events: one transaction for many events costs a fraction of one for each.
-  private func gather(after position: LogPosition) {
-    var gathering = EventGathering(P.self)
+  private func gather(after position: LogPosition, _ reader: inout LastReader) {
+    var gathering = EventGathering(P.self, hasRecentReader: reader.isRecent(at: .now))
     repeat {
       // The signal of a stop may have been reset.
-      guard nextStart() != nil, !hurry.wait(milliseconds: gathering.delay) else { return }
+      guard nextStart() != nil else { return }
+      if hurry.wait(milliseconds: gathering.delay) { return reader.note(at: .now) }
     } while gathering.goesOn(waiting: feed.head.distance(from: position))
   }
 

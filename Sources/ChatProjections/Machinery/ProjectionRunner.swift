@@ -12,11 +12,13 @@ import Synchronization
 /// While the server runs, a step with a temporary fault is tried again, and a damaged file is rebuilt. Until then,
 /// reads of an incomplete file and waits for newer events fail at once with `ProjectionBehind`.
 package final class ProjectionRunner<P: Projection>: Sendable {
-  /// The approximate number of events in one batch. A batch is one transaction.
+  /// The approximate maximum number of events in one transaction, if so many are waiting or the read model gathers events
+  /// for longer in bursts. A row or a page that several of them change is written once. Readers lose little, because they wait
+  /// for all events that were durable when they arrived anyway.
+  package static var transactionEvents: Int { 16_384 }
+  /// The same otherwise, and if so many events cannot be read at once. A rebuild also hands its file over when at most so
+  /// many events are missing.
   package static var batchEvents: Int { 4096 }
-  /// How many times as many events a batch has while that many are waiting, so that a row and a page that they change
-  /// several times are written only once. Readers lose nothing, because they wait for all those events anyway.
-  package static var batchesWhenBehind: Int { 4 }
   /// How long a read waits at most for the events that were durable when it arrived, in milliseconds.
   package static var defaultTimeoutMilliseconds: Int { 5000 }
 

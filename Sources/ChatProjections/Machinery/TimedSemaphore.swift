@@ -15,7 +15,14 @@ final class TimedSemaphore: @unchecked Sendable {
   }
 
   /// Takes all signals.
-  func reset() { condition.withLock { count = 0 } }
+  /// - Returns: whether there were any.
+  @discardableResult
+  func reset() -> Bool {
+    condition.withLock {
+      defer { count = 0 }
+      return count > 0
+    }
+  }
 
   /// Takes one signal, or returns after the timeout.
   /// - Returns: whether there was a signal.

@@ -1,6 +1,6 @@
 import GRDB
 
-/// Sets the page cache of a projection's writer. The cache is large while the projection is behind, because one
+/// Sets the page cache of a projection's writer. The cache is large while many events are waiting, because one
 /// transaction then changes many pages. Otherwise it is small, so that an idle server does not keep the memory that one
 /// burst needed.
 struct WriterCache {
