@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import Foundation
 import GRDB
 import GRDBSQLite
 import Testing
@@ -196,20 +197,20 @@ import Testing
       try FilterTail.createTables(database)
       var tail = try FilterTail(database)
       var number: UInt64 = 0
-      // Reads the state again in the middle and shortly before the boundary, as after a restart.
-      for end in [total / 2, total - 4, total] {
+      // Reads the state again in the middle, within a row, and shortly before the boundary, as after a restart.
+      for end in [total / 2, total / 2 + 3, total - 4, total] {
         tail = try FilterTail(database)
         try tail.append((number..<end).map { KnownIDFilter.mix($0) }, database)
         number = end
       }
     }
-    let (generations, entries) = try queue.read { (database) throws in
+    let (generations, entryBytes) = try queue.read { (database) throws in
       (
         try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM filterGeneration"),
-        try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM filterTail")
+        try Int.fetchOne(database, sql: "SELECT SUM(length(hashes)) FROM filterTail")
       )
     }
-    #expect(generations == 1 && entries == 3)
+    #expect(generations == 1 && entryBytes == 3 * 8)
     let filter = try queue.read(FilterTail.restore)
     #expect(filter.count == Int(total))
     var (missed, wrong) = (0, 0)
@@ -217,6 +218,40 @@ import Testing
     for number in total..<total + 100_000 where filter.mayContain(KnownIDFilter.mix(number)) { wrong += 1 }
     #expect(missed == 0, "a false negative would let a message in twice")
     #expect(wrong < 1000, "\(wrong) of 100,000 absent entries are not recognised as such")
+  }
+
+  @Test("the rows of the unfinished generation do not depend on how its entries were divided into batches")
+  func filterRows() throws {
+    let count = 2 * FilterTail.entriesPerRow + 5
+    func rows(_ ends: [Int]) throws -> [Data] {
+      let queue = try DatabaseQueue()
+      return try queue.write { (database) throws in
+        try FilterTail.createTables(database)
+        var tail = try FilterTail(database)
+        for (start, end) in zip([0] + ends, ends) {
+          try tail.append((start..<end).map { KnownIDFilter.mix(UInt64($0)) }, database)
+        }
+        return try Data.fetchAll(database, sql: "SELECT hashes FROM filterTail ORDER BY number")
+      }
+    }
+    let whole = try rows([count])
+    #expect(whole.map(\.count) == [256 * 8, 256 * 8, 5 * 8])
+    #expect(try rows([1, 2, 255, 256, 257, 512, count]) == whole)
+    #expect(try rows(Array(1...count)) == whole)
+    #expect(try rows([2 * FilterTail.entriesPerRow]) == Array(whole.prefix(2)))
+  }
+
+  @Test("a filter row of a wrong size is reported", arguments: [["010203"], [String(repeating: "0", count: 16), String(repeating: "1", count: 16)]])
+  func damagedFilterRow(rows: [String]) throws {
+    let queue = try DatabaseQueue()
+    try queue.write { (database) throws in
+      try FilterTail.createTables(database)
+      for (number, hex) in rows.enumerated() {
+        try database.execute(sql: "INSERT INTO filterTail (number, hashes) VALUES (?, x'\(hex)')", arguments: [number])
+      }
+    }
+    let error = #expect(throws: ProjectionError.self) { try queue.read(FilterTail.restore) }
+    #expect(error?.code == .damagedRow)
   }
 
   @Test("a full generation takes two bytes for each entry, and the next one begins when it is full")

@@ -8,7 +8,7 @@ package struct IDIndexProjection: Projection {
   package typealias Queries = IDIndexQueries
 
   package static let name = "ids"
-  package static let schemaVersion = 4
+  package static let schemaVersion = 5
   /// The rows are spread over the whole file, so the more of them share a transaction, the fewer pages are written
   /// twice. Readers seldom wait for it, because the writer keeps newer events in memory.
   package static let gatheringMilliseconds = 1_000
