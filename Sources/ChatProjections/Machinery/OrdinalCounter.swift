@@ -34,8 +34,14 @@ struct OrdinalCounter {
 
   /// - Returns: nil if the room does not exist.
   mutating func next(in room: RoomID) throws -> UInt64? {
-    guard try exists(room), let last = rooms[room]??.last else { return nil }
-    rooms[room] = Room(last: last + 1, isChanged: true)
+    // One lookup for a known room, because every message gets its ordinal here.
+    var index = rooms.index(forKey: room)
+    if index == nil {
+      _ = try exists(room)
+      index = rooms.index(forKey: room)
+    }
+    guard let index, let last = rooms.values[index]?.last else { return nil }
+    rooms.values[index] = Room(last: last + 1, isChanged: true)
     return last + 1
   }
 

@@ -11,16 +11,16 @@ struct SearchDocument {
   /// Replaces the content and reuses the memory.
   mutating func set(_ indexedText: IndexedText) {
     bytes.removeAll(keepingCapacity: true)
-    bytes.append(contentsOf: Self.label(room: indexedText.room).utf8)
+    Self.append(roomLabel: indexedText.room, to: &bytes)
     bytes.append(Self.betweenLabels)
-    bytes.append(contentsOf: Self.label(sender: indexedText.sender).utf8)
+    Self.append(senderLabel: indexedText.sender, to: &bytes)
     if indexedText.hasMedia {
       bytes.append(Self.betweenLabels)
       bytes.append(contentsOf: Self.mediaLabel.utf8)
     }
     if !indexedText.type.isNone {
       bytes.append(Self.betweenLabels)
-      bytes.append(contentsOf: Self.label(type: indexedText.type).utf8)
+      Self.append(typeLabel: indexedText.type, to: &bytes)
     }
     bytes.append(Self.endOfLabels)
     bytes.append(contentsOf: indexedText.text)
@@ -30,14 +30,43 @@ struct SearchDocument {
     }
   }
 
-  static func label(room: Int64) -> String { "#r" + String(room, radix: 36) }
+  // MARK: - Labels
 
-  /// The label uses forty bits of the ID. Sometimes two users share one; then their rows distinguish them.
-  static func label(sender: UserID) -> String { "#s" + String(sender.uuid.low & 0xff_ffff_ffff, radix: 36) }
-
+  static func label(room: Int64) -> String { label { append(roomLabel: room, to: &$0) } }
+  static func label(sender: UserID) -> String { label { append(senderLabel: sender, to: &$0) } }
+  static func label(type: TypeHash) -> String { label { append(typeLabel: type, to: &$0) } }
   static let mediaLabel = "#m"
 
-  static func label(type: TypeHash) -> String {
-    "#t" + String(type.bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }, radix: 36)
+  private static func label(_ append: (inout [UInt8]) -> Void) -> String {
+    var bytes: [UInt8] = []
+    append(&bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func append(roomLabel room: Int64, to bytes: inout [UInt8]) {
+    append(UInt8(ascii: "r"), UInt64(bitPattern: room), to: &bytes)
+  }
+
+  /// The low forty bits of the ID. Users can share a label; then their rows distinguish them.
+  private static func append(senderLabel sender: UserID, to bytes: inout [UInt8]) {
+    append(UInt8(ascii: "s"), sender.uuid.low & 0xff_ffff_ffff, to: &bytes)
+  }
+
+  private static func append(typeLabel type: TypeHash, to bytes: inout [UInt8]) {
+    append(UInt8(ascii: "t"), type.bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }, to: &bytes)
+  }
+
+  /// Appends the number in base 36, without a string for each message.
+  private static func append(_ kind: UInt8, _ number: UInt64, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "#"))
+    bytes.append(kind)
+    let start = bytes.count
+    var rest = number
+    repeat {
+      let digit = UInt8(rest % 36)
+      bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+      rest /= 36
+    } while rest > 0
+    bytes[start...].reverse()
   }
 }
