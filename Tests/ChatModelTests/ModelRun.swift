@@ -221,13 +221,13 @@ final class ModelRun {
     model.take(try chat.store.events(after: .origin, limit: .max))
     try await retryPrefix()
     try await compareAll()
-    try compareDecisionState()
+    try await compareDecisionState()
   }
 
   /// The state that decisions need, restored from the read models, must equal the one that evolves from the log.
-  private func compareDecisionState() throws {
+  private func compareDecisionState() async throws {
     let knownIDs = KnownIDs(KnownIDFilter(), newest: .origin)
-    let restored = try DecisionState(
+    let restored = try await DecisionState(
       restoring: DecisionStateSource(chat.readModels), knownIDs: knownIDs, floor: chat.store.head,
       quotas: ModelFixture.quotas)
     var evolved = DecisionState(knownIDs: knownIDs, floor: .origin, quotas: ModelFixture.quotas)
@@ -253,7 +253,7 @@ final class ModelRun {
   private func replay() async throws {
     try await chat.readModels.waitForAll(chat.store.head, timeoutMilliseconds: 60_000)
     try await fixture.outbox.wait(for: chat.store.head, timeoutMilliseconds: 60_000)
-    try compareDecisionState()
+    try await compareDecisionState()
     let rebuild = ProjectionRebuild(
       directory: fixture.readModels, feed: chat.store, logIdentity: chat.logIdentity)
     for projection in Projections.all + [PushProjection.self] {

@@ -149,6 +149,7 @@ struct RestartTests {
     _ = try await chat.user(withTokenOf: "crm-9", nickname: nil, newUser: fixed(45))
     _ = try await chat.disable(fixed(44), by: service, command: fixed(46))
     _ = try await chat.rotateSigningKey(by: service, command: fixed(47))
+    _ = try await chat.placeLegalHold(LegalHold(.user(fixed(1)), reason: "case 7"), by: service, command: nil)
   }
 
   @Test("the state restored from the read models is the state that the log evolves to")
@@ -158,7 +159,7 @@ struct RestartTests {
     let store = fixture.chat.store
     try await fixture.chat.readModels.waitForAll(store.head, timeoutMilliseconds: 120_000)
     let knownIDs = KnownIDs(KnownIDFilter(), newest: .origin)
-    let restored = try DecisionState(
+    let restored = try await DecisionState(
       restoring: DecisionStateSource(fixture.chat.readModels), knownIDs: knownIDs, floor: store.head)
     var evolved = DecisionState(knownIDs: knownIDs, floor: .origin)
     for event in try store.events(after: .origin, limit: .max) { evolved.take(event) }
@@ -173,6 +174,8 @@ struct RestartTests {
     #expect(restored.usage.users.count == 4)
     #expect(restored.workspaces == evolved.workspaces)
     #expect(restored.spaces == evolved.spaces && restored.items == evolved.items)
+    #expect(restored.directRooms == evolved.directRooms)
+    #expect(restored.holds == evolved.holds && restored.holds != LegalHolds())
     #expect(restored.channels.filter { !$0.value.isEmpty } == evolved.channels.filter { !$0.value.isEmpty })
     // Deleted rooms and workspaces are looked up, not restored.
     #expect(restored.rooms.count == 5 && restored.workspaces.count == 1)

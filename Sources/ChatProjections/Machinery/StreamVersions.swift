@@ -32,6 +32,7 @@ struct StreamVersions {
   /// - Parameter table: if not nil, only streams whose ID is in the column `id` of this table.
   static func all(_ database: Database, of table: String? = nil) throws -> [UUIDBytes: StreamVersion] {
     var versions: [UUIDBytes: StreamVersion] = [:]
+    versions.reserveCapacity(try database.rowCount(of: table ?? "stream"))
     let restriction = table.map { " WHERE id IN (SELECT id FROM \($0))" } ?? ""
     try CachedStatement(database, "SELECT id, version FROM stream" + restriction).forEach { row in
       versions[try row.uuid()] = StreamVersion(try row.unsigned())

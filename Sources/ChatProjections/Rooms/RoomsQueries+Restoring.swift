@@ -22,6 +22,7 @@ extension RoomsQueries {
       "SELECT roomId, reportId, reporter FROM report WHERE isOpen = 1 ORDER BY roomId",
       { row in (id: try row.id(ReportID.self), reporter: try row.id(UserID.self)) }, { ($0.id, $0.reporter) })
     var states: [RoomID: RoomState] = [:]
+    states.reserveCapacity(try database.rowCount(of: "room"))
     try CachedStatement(
       database,
       """
