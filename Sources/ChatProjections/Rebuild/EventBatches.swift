@@ -12,14 +12,26 @@ protocol EventBatches {
 struct FeedBatches: EventBatches {
   let feed: any EventFeed
   let end: LogPosition
+  /// How many reads of the feed make a batch.
+  private let joined: Int
   private var position = LogPosition.origin
 
-  init(_ feed: any EventFeed, through end: LogPosition) {
+  init(_ feed: any EventFeed, through end: LogPosition, joined: Int = 1) {
     self.feed = feed
     self.end = end
+    self.joined = joined
   }
 
   mutating func next() throws -> [RecordedEvent]? {
+    guard var batch = try read() else { return nil }
+    for _ in 1..<joined {
+      guard let more = try read() else { break }
+      batch += more
+    }
+    return batch
+  }
+
+  private mutating func read() throws -> [RecordedEvent]? {
     guard position < end else { return nil }
     let events = try feed.events(after: position, limit: SharedScan.batchEvents).through(end)
     guard let last = events.last else { throw ProjectionError.gap(after: position) }

@@ -136,7 +136,7 @@ package struct ProjectionRebuild: Sendable {
   private static func work(
     _ projection: any Projection.Type, _ body: @escaping @Sendable (SharedScan.Reader) throws -> Void
   ) -> SharedScan.Work {
-    SharedScan.Work(thread: "build-\(projection.name)", body: body)
+    SharedScan.Work(thread: "build-\(projection.name)", joinedBatches: projection.joinedBatches, body: body)
   }
 
   /// - Returns: how long it took.

@@ -106,7 +106,8 @@ extension ProjectionRunner {
     defer { rebuild.onCancel(nil) }
     do {
       var projection = P()
-      let batches = RebuildBatches(FeedBatches(feed, through: feed.head), rebuild, file)
+      let batches = RebuildBatches(
+        FeedBatches(feed, through: feed.head, joined: P.joinedBatches), rebuild, file)
       var position = try ProjectionBuild(logIdentity: opening.logIdentity).fill(&projection, queue, from: batches)
       rebuild.enter(.following)
       var followed = 0

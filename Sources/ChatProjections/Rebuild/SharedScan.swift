@@ -6,16 +6,16 @@ import Synchronization
 
 /// Reads and decodes the log once, and gives each batch of events to several readers, each on its own thread.
 ///
-/// Each reader has a short queue. The next batch is read only when the slowest reader has room for it, so at most
-/// `waitingBatches` + 2 batches are in memory: those that wait for the slowest reader, the one that it applies, and the
-/// one that is being read.
+/// Each reader has a bounded queue. One batch is read ahead, and is added when every queue has room for it. So the batches
+/// in memory are those in the longest queue, those that its reader applies, and the one that is read ahead. A batch that
+/// comes from the disk has at most 16 MiB of events (`BlockSource.decodedEvents`).
 ///
 /// Unchecked: all variables are only accessed while `condition` is locked.
 final class SharedScan: @unchecked Sendable {
   /// The approximate number of events in a batch.
   static let batchEvents = 8192
-  /// The maximum number of batches that wait for one reader.
-  static let waitingBatches = 2
+  /// The maximum number of batches in a queue, unless its reader joins more.
+  static let queueCapacity = 2
   /// How long the calling thread waits at most before it reports progress again, in milliseconds.
   private static let progressMilliseconds = 200
 
@@ -23,6 +23,9 @@ final class SharedScan: @unchecked Sendable {
   struct Work: Sendable {
     /// What the system shows, such as in `top -H`; at most 15 bytes.
     var thread: String
+    /// How many batches it gets as one. Its queue has room for as many, so that the others need not wait while it applies
+    /// them.
+    var joinedBatches = 1
     /// Must call `begin(through:)` before `next()`.
     var body: @Sendable (Reader) throws -> Void
   }
@@ -45,6 +48,7 @@ final class SharedScan: @unchecked Sendable {
     /// The last position that the reader needs. Nil until it has called `begin`.
     var end: LogPosition?
     var waiting: [[RecordedEvent]] = []
+    let joinedBatches: Int
     /// The last position that was put into `waiting`.
     var given = LogPosition.origin
     /// The last position of the batch that the reader works on.
@@ -52,14 +56,27 @@ final class SharedScan: @unchecked Sendable {
     /// The last position that the reader has finished.
     var done = LogPosition.origin
     var isFinished = false
+
+    var hasRoom: Bool { waiting.count < max(SharedScan.queueCapacity, joinedBatches) }
+    /// Whether more batches will come, and are to be joined with those that wait.
+    var waitsForMore: Bool { waiting.count < joinedBatches && end.map { given < $0 } ?? false }
+
+    /// Takes the batches that the reader gets as one; nil if there are none.
+    mutating func takeBatches() -> ArraySlice<[RecordedEvent]>? {
+      guard !waiting.isEmpty else { return nil }
+      let batches = waiting.prefix(joinedBatches)
+      waiting.removeFirst(batches.count)
+      taken = batches.last?.last?.position ?? taken
+      return batches
+    }
   }
 
   private let condition = MonotonicCondition()
   private var readers: [ReaderState]
   private var failure: (any Error)?
 
-  private init(readers count: Int) {
-    readers = Array(repeating: ReaderState(), count: count)
+  private init(_ works: [Work]) {
+    readers = works.map { ReaderState(joinedBatches: $0.joinedBatches) }
   }
 
   /// Runs each `Work` on its own thread, and returns when all of them have ended.
@@ -72,7 +89,7 @@ final class SharedScan: @unchecked Sendable {
     _ works: [Work], over feed: any EventFeed, isCancelled: @Sendable () -> Bool = { false },
     progress: (_ done: LogPosition, _ total: LogPosition) -> Void
   ) throws {
-    let scan = SharedScan(readers: works.count)
+    let scan = SharedScan(works)
     for (index, work) in works.enumerated() {
       let reader = Reader(scan: scan, index: index)
       let thread = Thread {
@@ -101,20 +118,16 @@ final class SharedScan: @unchecked Sendable {
   }
 
   private func next(_ index: Int) throws -> [RecordedEvent]? {
-    try condition.withLock {
+    let batches = try condition.withLock {
       readers[index].done = readers[index].taken
       condition.broadcast()
-      while readers[index].waiting.isEmpty {
-        if failure != nil { throw Stopped() }
-        guard let end = readers[index].end, readers[index].given < end else { return nil }
-        condition.wait()
-      }
+      while failure == nil, readers[index].waitsForMore { condition.wait() }
       if failure != nil { throw Stopped() }
-      let batch = readers[index].waiting.removeFirst()
-      readers[index].taken = batch.last?.position ?? readers[index].taken
-      condition.broadcast()
-      return batch
+      defer { condition.broadcast() }
+      return readers[index].takeBatches()
     }
+    guard let batches, batches.count > 1 else { return batches?.first }
+    return batches.flatMap { $0 }
   }
 
   private func finish(_ index: Int, _ error: (any Error)? = nil) {
@@ -159,7 +172,7 @@ final class SharedScan: @unchecked Sendable {
       let events = try feed.events(after: position, limit: Self.batchEvents)
       guard let last = events.last else { throw ProjectionError.gap(after: position) }
       position = last.position
-      try wait(isCancelled, progress) { readers.allSatisfy { $0.waiting.count < Self.waitingBatches } }
+      try wait(isCancelled, progress) { readers.allSatisfy(\.hasRoom) }
       give(events)
     }
   }
