@@ -1,4 +1,5 @@
 import ChatPrimitives
+import Foundation
 import GRDB
 import GRDBSQLite
 
@@ -39,8 +40,14 @@ struct RowPull {
   }
 
   private static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
-    if left.count == right.count, left.elementsEqual(right) { return 0 }
+    if left.count == right.count, isEqual(left, right) { return 0 }
     return left.lexicographicallyPrecedes(right) ? -1 : 1
+  }
+
+  /// - Parameter right: has the same length.
+  private static func isEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+    return memcmp(first, second, left.count) == 0
   }
 
   private static func rank(_ type: Int32) -> Int {

@@ -129,12 +129,15 @@ package struct SearchProjection: Projection {
   package static func comparison(of table: String) -> TableComparison {
     if table == "erasure" { return .none }
     guard SearchShard.isOwn(table) else { return SearchBulkDeletion.comparison(of: table) }
-    guard SearchShard.isTermTable(table) else { return .none }
+    guard let positions = SearchShard(termTable: table)?.positions else { return .none }
+    // Finds the texts that are erased, or are about to be, once for each table and not for each row.
     return .selected(
       """
       SELECT term, doc FROM \(table)
-      WHERE EXISTS (
-        SELECT 1 FROM wording WHERE position = doc AND isGone = 0 AND room NOT IN (SELECT room FROM closing))
+      WHERE doc NOT IN (
+        SELECT position FROM wording
+        WHERE position BETWEEN \(positions.lowerBound) AND \(positions.upperBound)
+          AND (isGone = 1 OR room IN (SELECT room FROM closing)))
       """, key: 2)
   }
 }

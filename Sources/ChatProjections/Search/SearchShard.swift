@@ -26,6 +26,14 @@ struct SearchShard {
     number = position.value / Self.span
   }
 
+  /// The shard whose words are in this table; nil if it is another kind of table.
+  init?(termTable table: String) {
+    guard table.hasPrefix(Self.termPrefix), let number = UInt64(table.dropFirst(Self.termPrefix.count)) else {
+      return nil
+    }
+    self.number = number
+  }
+
   var positions: ClosedRange<UInt64> { number * Self.span...number * Self.span + (Self.span - 1) }
 
   // MARK: - Names
@@ -37,7 +45,6 @@ struct SearchShard {
   private static let termPrefix = "term_"
 
   static func isOwn(_ table: String) -> Bool { table.hasPrefix(prefix) || table.hasPrefix(termPrefix) }
-  static func isTermTable(_ table: String) -> Bool { table.hasPrefix(termPrefix) }
 
   /// The existing shards, ordered by number.
   static func all(_ database: Database) throws -> [SearchShard] {
