@@ -225,7 +225,7 @@ let package = Package(
     .testTarget(
       name: "ChatProjectionsTests",
       dependencies: [
-        "ChatProjections", "EventStore", "EventLogSimulation", "ChatDomain", "ChatPrimitives",
+        "ChatProjections", "EventStore", "EventLogSimulation", "ChatDomain", "ChatPrimitives", "ProcessorTime",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: testSettings),
