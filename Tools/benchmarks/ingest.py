@@ -19,6 +19,7 @@ import socket
 import statistics
 import subprocess
 import tempfile
+import threading
 import time
 import typing
 import urllib.request
@@ -36,6 +37,11 @@ START_SECONDS = 600
 POLL_SECONDS = 0.005
 # How often `/metrics` is read to find what that costs.
 SCRAPES = 20
+# How often the lag is read with `--lag`, in seconds.
+LAG_SAMPLE_SECONDS = 0.25
+LAG_PARTS = 10
+# The goal for the largest lag in the second half of that time / in the first half: it does not grow.
+LAG_GOAL = 1.2
 # A message of typical length.
 TEXT = "The kettle is on, the cups are warm, and whoever comes up the stairs now still gets the good biscuits."
 
@@ -281,8 +287,39 @@ def scrape_milliseconds(server, port):
     return (server.processor_seconds() - before) * 1e3 / SCRAPES
 
 
-def show_summary(found, other):
+def measure_lag(case, seconds):
+    """The largest lag of a read model in each part of the time, in events, while 64 connections send durable messages."""
+    lags, is_over = [[] for _ in range(LAG_PARTS)], threading.Event()
+    began = time.perf_counter()
+
+    def read():
+        while not is_over.wait(LAG_SAMPLE_SECONDS):
+            lag = case.program.largest_lag()
+            part = int((time.perf_counter() - began) / seconds * LAG_PARTS)
+            if part < LAG_PARTS:
+                lags[part].append(lag)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        rate = measure(case, 64, seconds, 0).requests_per_second
+    finally:
+        is_over.set()
+        reader.join()
+    largest = [max(part, default=0) for part in lags]
+    show(f"Largest lag of a read model while 64 connections send durable messages for {seconds} s, {rate:,.0f} per second",
+         ["until second", "events"],
+         [(f"{seconds * (part + 1) / LAG_PARTS:g}", f"{lag:,}") for part, lag in enumerate(largest)])
+    return largest
+
+
+def show_summary(found, other, lags):
     goals = Goals()
+    if lags:
+        half = LAG_PARTS // 2
+        goals.at_most(
+            "largest lag of a read model in the second half / in the first", max(lags[half:]) / max(*lags[:half], 1), LAG_GOAL,
+            "×")
     for connections, goal in GOALS.items():
         samples = found[connections]
         goals.at_least(
@@ -306,6 +343,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=3)
+    parser.add_argument(
+        "--lag", type=int, metavar="SECONDS",
+        help="then send durable messages for so long, and show how the lag of the read models changes")
     others = parser.add_mutually_exclusive_group()
     others.add_argument(
         "--against", metavar="EXECUTABLE", help="measure this other build of hansard too, alternately, and compare")
@@ -343,7 +383,7 @@ def main():
         found = measure_rounds(cases, options)
         show_rates(found, options)
         show_threads(found)
-        show_summary(found, other)
+        show_summary(found, other, measure_lag(cases[3], options.lag) if options.lag else [])
         if options.against_metrics:
             print(f"\na scrape takes {scrape_milliseconds(compared, metrics_port):.1f} ms of the server's processor time")
         print(f"\n{server.head():,} events are durable in the log of this run")
